@@ -1,0 +1,197 @@
+// Holds the layers: which folder may import which, which third-party package lives in which room, which built-in
+// modules the core may touch. `npm run lint` runs it; oxlint adds `import/no-cycle` for cycles inside a folder.
+//
+// It looks at every form an import can take: static, type-only, re-export, dynamic, and `import("…")` in a type.
+// Another root than the repository's can be given as the first argument.
+
+import { readFileSync, globSync } from "node:fs";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
+import { parseSync } from "oxc-parser";
+
+interface Layer {
+  /** Folders of `src/` that its files may import. */
+  readonly imports: readonly string[] | "all";
+  /** Folders of `src/` of which its files may import types, nothing that exists at run time. */
+  readonly typeImports?: readonly string[];
+  /** Third-party packages that its files may import. Type-only imports count as well. */
+  readonly packages?: readonly string[];
+  /** Built-in modules that its files may import: the core should run anywhere. */
+  readonly builtins: readonly string[] | "all";
+}
+
+const PORTABLE = ["node:async_hooks", "node:timers", "node:timers/promises"];
+
+/** Every folder of `src/`, lowest first. A folder that is not here is refused. */
+const LAYERS: Readonly<Record<string, Layer>> = {
+  clock: { imports: [], builtins: PORTABLE },
+  internal: { imports: ["clock"], builtins: PORTABLE },
+  resource: {
+    imports: ["clock", "internal"],
+    packages: ["@standard-schema/spec", "pluralize", "re2js"],
+    builtins: PORTABLE,
+  },
+  state: { imports: ["resource", "clock", "internal"], builtins: PORTABLE },
+  memory: { imports: ["state", "resource", "clock", "internal"], builtins: PORTABLE },
+  controller: { imports: ["state", "resource", "clock", "internal"], builtins: PORTABLE },
+  tasks: { imports: ["clock", "internal"], typeImports: ["controller"], builtins: PORTABLE },
+  runtime: { imports: ["tasks", "controller", "state", "resource", "clock", "internal"], builtins: PORTABLE },
+  yaml: { imports: ["state", "resource", "clock", "internal"], packages: ["yaml"], builtins: PORTABLE },
+  testing: { imports: "all", builtins: "all" },
+};
+
+/** Files of these folders may be imported one by one; every other folder only through its `index.ts`. */
+const WITHOUT_INDEX: ReadonlySet<string> = new Set(["internal"]);
+
+/** Folders that use the package as its users do: by its name, never by a path into `src/`. */
+const USERS: ReadonlySet<string> = new Set(["examples", "bench"]);
+
+interface Import {
+  readonly specifier: string;
+  readonly line: number;
+  readonly typeOnly: boolean;
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [key: string]: unknown;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+function literalOf(value: unknown): string | undefined {
+  return isNode(value) && value.type === "Literal" && typeof value["value"] === "string" ? value["value"] : undefined;
+}
+
+/** True when the declaration leaves nothing at run time: `import type …`, or a list in which each name is a type. */
+function isTypeOnly(node: Node): boolean {
+  if (node["importKind"] === "type" || node["exportKind"] === "type" || node.type === "TSImportType") return true;
+  const specifiers = node["specifiers"];
+  if (!Array.isArray(specifiers) || specifiers.length === 0) return false;
+  return specifiers.every((one: unknown) => isNode(one) && (one["importKind"] ?? one["exportKind"]) === "type");
+}
+
+function importsOf(file: string, text: string): Import[] {
+  const { program, errors } = parseSync(file, text);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${file}: ${error.message}`);
+  const found: Import[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(visit);
+    if (!isNode(value)) return;
+    // All the node types that name a module do it in `source`.
+    const specifier = literalOf(value["source"]);
+    if (specifier !== undefined) {
+      const line = text.slice(0, value.start).split("\n").length;
+      found.push({ specifier, line, typeOnly: isTypeOnly(value) });
+    } else if (value.type === "ImportExpression") {
+      const line = text.slice(0, value.start).split("\n").length;
+      found.push({ specifier: "(computed)", line, typeOnly: false });
+    }
+    Object.values(value).forEach(visit);
+  };
+  visit(program);
+  return found;
+}
+
+const isTest = (file: string): boolean => /\.test(-d)?\.ts$/.test(file);
+const packageOf = (specifier: string): string => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+
+/** Says why `file` (relative to the root, with `/`) may not import `specifier`; undefined when it may. */
+function objection(file: string, { specifier, typeOnly }: Import): string | undefined {
+  const [top = "", second = ""] = file.split("/");
+  const target = specifier.startsWith(".") ? posix.join(posix.dirname(file), specifier) : undefined;
+
+  if (top !== "src") {
+    if (USERS.has(top) && target?.startsWith("src/") === true) return `${top} uses the package by its name`;
+    return undefined;
+  }
+  if (specifier === "(computed)") return "the module's name must be a literal";
+
+  const folder = second.includes(".") ? undefined : second;
+  const layer = folder === undefined ? undefined : LAYERS[folder];
+  if (folder !== undefined && layer === undefined) return `folder ${folder} has no layer; give it one in this script`;
+
+  if (target === undefined) {
+    // Tests may use what they like; what they import reaches no user.
+    if (isTest(file)) return undefined;
+    if (specifier.startsWith("node:")) {
+      if (layer?.builtins === "all" || layer?.builtins.includes(specifier) === true) return undefined;
+      return `${folder ?? "src"} runs anywhere and does not use ${specifier}`;
+    }
+    if (layer?.packages?.includes(packageOf(specifier)) === true) return undefined;
+    return `${packageOf(specifier)} is not for ${folder ?? "src"}`;
+  }
+
+  if (!target.startsWith("src/")) return "src imports nothing from outside src";
+  const [, other = "", ...rest] = target.split("/");
+  if (other.includes(".")) return folder === undefined ? undefined : "nothing imports the package's own entry";
+  if (other === folder) {
+    return rest.join("/") === "index.ts" && !isTest(file)
+      ? "files of a folder import each other, not their own index.ts"
+      : undefined;
+  }
+  if (!WITHOUT_INDEX.has(other) && rest.join("/") !== "index.ts") return `import ${other} through its index.ts`;
+  if (folder === undefined || layer === undefined || isTest(file)) return undefined;
+  if (layer.imports === "all" || layer.imports.includes(other)) return undefined;
+  if (layer.typeImports?.includes(other) === true) {
+    return typeOnly ? undefined : `${folder} may import only types of ${other}`;
+  }
+  return `${folder} may not import ${other}`;
+}
+
+/** The first cycle among `files`, type-only imports included. */
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const walk = (file: string): string[] | undefined => {
+    if (done.has(file)) return undefined;
+    const at = path.indexOf(file);
+    if (at >= 0) return [...path.slice(at), file];
+    path.push(file);
+    for (const next of graph.get(file) ?? []) {
+      const cycle = walk(next);
+      if (cycle !== undefined) return cycle;
+    }
+    path.pop();
+    done.add(file);
+    return undefined;
+  };
+  for (const file of graph.keys()) {
+    const cycle = walk(file);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+const root = resolve(process.argv[2] ?? join(import.meta.dirname, ".."));
+const files = globSync("{src,test,examples,bench,scripts}/**/*.ts", { cwd: root, exclude: ["**/node_modules/**"] })
+  .map((file) => file.split(sep).join("/"))
+  .toSorted();
+
+const problems: string[] = [];
+const graph = new Map<string, readonly string[]>();
+for (const file of files) {
+  const imports = importsOf(file, readFileSync(join(root, file), "utf8"));
+  for (const one of imports) {
+    const reason = objection(file, one);
+    if (reason !== undefined) problems.push(`${file}:${one.line}: "${one.specifier}": ${reason}`);
+  }
+  const local = imports.filter(({ specifier }) => specifier.startsWith("."));
+  graph.set(
+    file,
+    local.map(({ specifier }) =>
+      relative(root, resolve(root, dirname(file), specifier))
+        .split(sep)
+        .join("/"),
+    ),
+  );
+}
+const cycle = findCycle(graph);
+if (cycle !== undefined) problems.push(`import cycle: ${cycle.join(" → ")}`);
+
+for (const problem of problems) console.error(problem);
+console.log(`layers: ${files.length} files, ${problems.length === 0 ? "no problem" : `${problems.length} problem(s)`}`);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,50 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+// The path of a JSON report to write beside the readable one; `.ci/run` counts from it.
+const report = process.env["TEST_REPORT"];
+
+// `import "homeostat"` means the sources, as in every npm script (`node --conditions=source`).
+const conditions = ["source", "node", "import", "module", "default"];
+const execArgv = ["--conditions=source"];
+
+const config: ViteUserConfig = defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
+    maxWorkers: 2,
+    passWithNoTests: true,
+    coverage: { include: ["src/**/*.ts"], exclude: ["src/**/*.test.ts", "src/**/*.test-d.ts"] },
+    projects: [
+      {
+        // One unit each: no global state, so that files share two threads.
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts"],
+          setupFiles: ["test/setup-leaks.ts"],
+          pool: "threads",
+          isolate: false,
+          execArgv,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // What starts processes, listens or has global state: a process for each file.
+        extends: true,
+        test: {
+          name: "process",
+          include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+          setupFiles: ["test/setup-leaks.ts"],
+          pool: "forks",
+          isolate: true,
+          execArgv,
+          testTimeout: 30_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
+
+export default config;
