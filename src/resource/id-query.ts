@@ -1,0 +1,30 @@
+import { StateError } from "./state-error.ts";
+
+/** A compiled pattern that ids are searched with. */
+export interface IdQuery {
+  readonly pattern: string;
+  /** True when the pattern is found anywhere in `id`; anchor it for less. */
+  matches(id: string): boolean;
+}
+
+/** Longer patterns are refused. Unit: UTF-16 units. */
+const LONGEST_PATTERN = 1000;
+
+/**
+ * Compiles a pattern in RE2's dialect: no look-around, no back-references, and matching takes time linear in the id,
+ * so a foreign pattern cannot stall the process. The library behind it is loaded on first use.
+ *
+ * @throws {StateError} `invalid` when the pattern does not compile.
+ */
+export async function compileIdQuery(pattern: string): Promise<IdQuery> {
+  if (typeof pattern !== "string" || pattern.length > LONGEST_PATTERN) {
+    throw new StateError("invalid", `an id pattern must be a string of at most ${LONGEST_PATTERN} characters`);
+  }
+  const { RE2JS } = await import("re2js");
+  try {
+    const compiled = RE2JS.compile(pattern);
+    return Object.freeze({ pattern, matches: (id: string) => compiled.matcher(id).find() });
+  } catch (cause) {
+    throw new StateError("invalid", `id pattern ${JSON.stringify(pattern)} does not compile: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,86 @@
+export { copyDictionary, EMPTY_DICTIONARY, sameDictionary, sealDictionary, sortedKeys, type Dictionary } from "./dictionary.ts";
+export {
+  NO_FINALIZERS,
+  sameFinalizers,
+  sealFinalizers,
+  withFinalizers,
+  withoutFinalizers,
+  type Finalizers,
+} from "./finalizers.ts";
+export { Handle } from "./handle.ts";
+export {
+  createMetadata,
+  EPOCH,
+  isDestroyReady,
+  kindOf,
+  MetadataDraft,
+  sameMetadata,
+  sealMetadata,
+  withMetadata,
+  withOwner,
+  type Metadata,
+  type MetadataInit,
+  type MetadataPatch,
+} from "./metadata.ts";
+export { compileIdQuery, type IdQuery } from "./id-query.ts";
+export {
+  equal,
+  exists,
+  LabelOperator,
+  lessOrEqual,
+  lessOrEqualNumeric,
+  lessThan,
+  lessThanNumeric,
+  matchesLabels,
+  not,
+  oneOf,
+  type LabelQuery,
+  type LabelTerm,
+} from "./label-query.ts";
+export { OpaqueSpec } from "./opaque-spec.ts";
+export { parsePhase, Phase } from "./phase.ts";
+export { draftOf, freezePlain, samePlain, type Draft, type Frozen, type Immutable } from "./plain-data.ts";
+export { formatPointer, formatReference, samePointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
+export { parseQuantity } from "./quantity.ts";
+export {
+  changeResource,
+  createResource,
+  createTombstone,
+  isSealed,
+  isTombstone,
+  patchMetadata,
+  replaceMetadata,
+  resourceBytes,
+  sameResource,
+  sealResource,
+  sourceOf,
+  withSpec,
+  type Change,
+  type Resource,
+  type SpecSource,
+  type Tombstone,
+} from "./resource.ts";
+export {
+  defineResource,
+  type AnyResourceType,
+  type CreateInit,
+  type ResourceType,
+  type ResourceTypeInit,
+  type SpecOf,
+  type TypePresentation,
+} from "./resource-type.ts";
+export {
+  hasCode,
+  isConflict,
+  isInvalidBookmark,
+  isNotFound,
+  isOwnerConflict,
+  isPhaseConflict,
+  isUnsupported,
+  StateError,
+  StateErrorCode,
+  type ConflictFilter,
+  type StateErrorOptions,
+} from "./state-error.ts";
+export { TypeRegistry } from "./type-registry.ts";
+export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./version.ts";

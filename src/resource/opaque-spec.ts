@@ -1,0 +1,33 @@
+/**
+ * Spec of a resource whose type nobody registered here: the bytes and the YAML text that a peer sent, kept verbatim
+ * so that they can be passed on unchanged.
+ */
+export class OpaqueSpec {
+  readonly #bytes: Uint8Array | undefined;
+  /** The spec as YAML text, when the peer sent it. */
+  readonly yaml: string | undefined;
+
+  constructor(parts: { readonly bytes?: Uint8Array | undefined; readonly yaml?: string | undefined }) {
+    this.#bytes = parts.bytes?.slice();
+    this.yaml = parts.yaml;
+    Object.freeze(this);
+  }
+
+  /** The spec's own binary encoding, when the peer sent it: a copy, the caller's to change. */
+  get bytes(): Uint8Array | undefined {
+    return this.#bytes?.slice();
+  }
+
+  get byteLength(): number {
+    return (this.#bytes?.byteLength ?? 0) + (this.yaml?.length ?? 0);
+  }
+
+  equals(other: unknown): boolean {
+    return other instanceof OpaqueSpec && this.yaml === other.yaml && sameBytes(this.#bytes, other.#bytes);
+  }
+}
+
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.byteLength === b.byteLength && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,33 @@
+/** Address of all resources of one type in one namespace. */
+export interface Kind {
+  readonly namespace: string;
+  readonly type: string;
+}
+
+/** Address of one resource. Identity is the triple; comparisons are exact. */
+export interface Pointer extends Kind {
+  readonly id: string;
+}
+
+declare const SPEC: unique symbol;
+
+/** A {@link Pointer} that knows, at compile time, the spec of what it points to. */
+export interface Ref<Spec = unknown, Type extends string = string> extends Pointer {
+  readonly type: Type;
+  /** Exists only for the compiler. */
+  readonly [SPEC]?: Spec;
+}
+
+export function samePointer(a: Pointer, b: Pointer): boolean {
+  return a.id === b.id && a.type === b.type && a.namespace === b.namespace;
+}
+
+/** `type(namespace/id)`: how a resource is named in finalizers and logs. */
+export function formatPointer(pointer: Pointer): string {
+  return `${pointer.type}(${pointer.namespace}/${pointer.id})`;
+}
+
+/** `type(namespace/id@version)`: how a resource is named in errors. */
+export function formatReference(pointer: Pointer & { readonly version?: string }): string {
+  return `${pointer.type}(${pointer.namespace}/${pointer.id}@${pointer.version ?? "undefined"})`;
+}

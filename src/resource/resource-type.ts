@@ -1,0 +1,159 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { MetadataInit } from "./metadata.ts";
+import type { Immutable } from "./plain-data.ts";
+import { formatPointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
+import { createResource, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
+import { StateError } from "./state-error.ts";
+
+/** How a type presents itself to people: aliases and table columns of its resource definition. */
+export interface TypePresentation {
+  /** Short names for the command line, besides those derived from the type. */
+  readonly aliases: readonly string[];
+  /** Column header → JSONPath over the spec. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Sensitive specs are hidden by default wherever they would be shown. */
+  readonly sensitive: boolean;
+}
+
+/** What {@link ResourceType.create} takes besides id and spec. */
+export type CreateInit = Partial<Pick<MetadataInit, "labels" | "annotations" | "finalizers" | "owner">>;
+
+/**
+ * Describes one type of resources: its name, default namespace and schema. It is a {@link Kind}, so it stands wherever
+ * one is asked for, and the answer is then typed. Make one with {@link defineResource}.
+ */
+export interface ResourceType<Spec = unknown, Type extends string = string, Input = Spec> extends Kind, SpecSource {
+  readonly type: Type;
+  /** Default namespace; {@link in} gives the same type in another. */
+  readonly namespace: string;
+  readonly presentation: TypePresentation;
+  /** Identity of the definition: the same object for a type in all its namespaces. */
+  readonly source: SpecSource;
+  /** The same type with another default namespace. */
+  in(namespace: string): ResourceType<Spec, Type, Input>;
+  /** Address of one resource in the default namespace. */
+  ref(id: string): Ref<Spec, Type>;
+  /**
+   * A new resource in the default namespace. Nothing is stored yet.
+   *
+   * @throws {StateError} `invalid` when the schema refuses the spec; the message lists every issue with its path.
+   */
+  create(id: string, spec: Input, init?: CreateInit): Resource<Spec>;
+  /** @throws {StateError} `invalid` */
+  parseSpec(value: unknown, pointer?: Pointer): Spec;
+  /**
+   * `resource` as one of this type.
+   *
+   * @throws {StateError} `type_mismatch` when it is of another type, `invalid` when the schema refuses its spec.
+   */
+  cast(resource: Resource): Resource<Spec>;
+}
+
+/** A {@link ResourceType} whatever its spec. */
+export type AnyResourceType = ResourceType<unknown, string, never>;
+
+/** The spec of a {@link ResourceType}, as it is written: mutable. */
+export type SpecOf<R> = R extends ResourceType<infer Spec, string, never> ? Spec : never;
+
+/** What {@link defineResource} takes. */
+export interface ResourceTypeInit<Schema extends StandardSchemaV1, Type extends string> {
+  /** `Plural.group.domain`, such as `Services.supervisor.example.dev`; free form for types without a definition. */
+  readonly type: Type;
+  /** Default: `default`. */
+  readonly namespace?: string | undefined;
+  /**
+   * Checks and completes specs. Any Standard Schema library will do; it must validate synchronously, and accept what
+   * it returns.
+   */
+  readonly spec: Schema;
+  readonly aliases?: readonly string[] | undefined;
+  readonly columns?: Readonly<Record<string, string>> | undefined;
+  /** Default: false. */
+  readonly sensitive?: boolean | undefined;
+}
+
+/** Describes a type of resources. Pure: nothing is registered anywhere. */
+export function defineResource<Schema extends StandardSchemaV1, const Type extends string>(
+  init: ResourceTypeInit<Schema, Type>,
+): ResourceType<StandardSchemaV1.InferOutput<Schema>, Type, StandardSchemaV1.InferInput<Schema>> {
+  if (typeof init.type !== "string" || init.type === "") throw new TypeError("defineResource needs a type, such as Services.example.dev");
+  if (typeof init.spec?.["~standard"]?.validate !== "function") {
+    throw new TypeError(`defineResource(${init.type}) needs a Standard Schema as its spec`);
+  }
+  return new DefinedType(init.namespace ?? "default", new SchemaSource(init.type, init.spec), {
+    aliases: Object.freeze([...(init.aliases ?? [])]),
+    columns: Object.freeze({ ...init.columns }),
+    sensitive: init.sensitive ?? false,
+  }) as never;
+}
+
+/** A Standard Schema as the check of one type's specs. */
+class SchemaSource implements SpecSource {
+  readonly type: string;
+  readonly #schema: StandardSchemaV1;
+
+  constructor(type: string, schema: StandardSchemaV1) {
+    this.type = type;
+    this.#schema = schema;
+  }
+
+  parseSpec(value: unknown, pointer: Pointer): unknown {
+    const result = this.#schema["~standard"].validate(value);
+    if (result instanceof Promise) {
+      throw new TypeError(`the schema of ${this.type} validates asynchronously; a resource's schema must be synchronous`);
+    }
+    if (result.issues === undefined) return result.value;
+    const issues = result.issues.map((issue) => `${issuePath(issue)}: ${issue.message}`);
+    throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${issues.join("; ")}`, { pointer, cause: result });
+  }
+}
+
+function issuePath(issue: StandardSchemaV1.Issue): string {
+  let path = "spec";
+  for (const segment of issue.path ?? []) {
+    const key = typeof segment === "object" ? segment.key : segment;
+    path += typeof key === "number" ? `[${key}]` : `.${String(key)}`;
+  }
+  return path;
+}
+
+class DefinedType implements ResourceType {
+  readonly type: string;
+  readonly namespace: string;
+  readonly source: SpecSource;
+  readonly presentation: TypePresentation;
+
+  constructor(namespace: string, source: SpecSource, presentation: TypePresentation) {
+    this.type = source.type;
+    this.namespace = namespace;
+    this.source = source;
+    this.presentation = presentation;
+    Object.freeze(this);
+  }
+
+  in(namespace: string): ResourceType {
+    return new DefinedType(namespace, this.source, this.presentation);
+  }
+
+  ref(id: string): Ref {
+    return { namespace: this.namespace, type: this.type, id };
+  }
+
+  create(id: string, spec: unknown, init: CreateInit = {}): Resource {
+    return createResource({ ...init, ...this.ref(id) }, spec, this.source);
+  }
+
+  parseSpec(value: unknown, pointer: Pointer = this.ref("")): unknown {
+    return this.source.parseSpec(value, pointer);
+  }
+
+  cast(resource: Resource): Resource {
+    if (sourceOf(resource) === this.source) return resource;
+    if (resource.metadata.type !== this.type) {
+      throw new StateError("type_mismatch", `type mismatch: expected ${this.type}, got ${resource.metadata.type}`, {
+        pointer: resource.metadata,
+      });
+    }
+    return sealResource(resource.metadata, resource.spec as Immutable<unknown>, this.source);
+  }
+}

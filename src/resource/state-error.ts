@@ -1,0 +1,91 @@
+import type { Pointer } from "./pointer.ts";
+
+/** Everything that can go wrong on purpose; `docs/errors.md` says for each who throws it and whether a retry helps. */
+export const StateErrorCode = {
+  notFound: "not_found",
+  alreadyExists: "already_exists",
+  versionConflict: "version_conflict",
+  ownerConflict: "owner_conflict",
+  phaseConflict: "phase_conflict",
+  pendingFinalizers: "pending_finalizers",
+  invalidBookmark: "invalid_bookmark",
+  watchOverrun: "watch_overrun",
+  typeMismatch: "type_mismatch",
+  invalid: "invalid",
+  unsupported: "unsupported",
+  unavailable: "unavailable",
+} as const;
+export type StateErrorCode = (typeof StateErrorCode)[keyof typeof StateErrorCode];
+
+export interface StateErrorOptions extends ErrorOptions {
+  /** The resource concerned; every conflict carries one. */
+  readonly pointer?: Pointer | undefined;
+}
+
+/** Every error that a State throws on purpose. Test it with {@link isNotFound}, {@link isConflict} and the like. */
+export class StateError extends Error {
+  override readonly name: string = "StateError";
+  readonly code: StateErrorCode;
+  /** Address of the resource concerned, where there is one. */
+  readonly pointer: Pointer | undefined;
+
+  constructor(code: StateErrorCode, message: string, options: StateErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.pointer = options.pointer && {
+      namespace: options.pointer.namespace,
+      type: options.pointer.type,
+      id: options.pointer.id,
+    };
+  }
+}
+
+const CONFLICTS: ReadonlySet<unknown> = new Set<StateErrorCode>([
+  "already_exists",
+  "version_conflict",
+  "owner_conflict",
+  "phase_conflict",
+  "pending_finalizers",
+]);
+
+/** Causes deeper than this are not looked at: a chain that long is a loop. */
+const DEEPEST_CAUSE = 100;
+
+/** The first error in `error`'s `cause` chain that `accepts` agrees to. */
+function findCause(error: unknown, accepts: (candidate: { code: unknown; pointer?: unknown }) => boolean): boolean {
+  let candidate = error;
+  for (let depth = 0; candidate instanceof Error && depth < DEEPEST_CAUSE; depth++) {
+    if ("code" in candidate && accepts(candidate)) return true;
+    candidate = candidate.cause;
+  }
+  return false;
+}
+
+/** True when `error`, or anything in its `cause` chain, carries one of `codes`. */
+export function hasCode(error: unknown, ...codes: readonly StateErrorCode[]): boolean {
+  return findCause(error, ({ code }) => (codes as readonly unknown[]).includes(code));
+}
+
+/** Narrows {@link isConflict}: every given field must equal that of the conflict's pointer. */
+export interface ConflictFilter {
+  readonly namespace?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+/** True for every conflict: exists already, stale version, foreign owner, wrong phase, pending finalizers. */
+export function isConflict(error: unknown, filter: ConflictFilter = {}): boolean {
+  return findCause(error, ({ code, pointer }) => {
+    if (!CONFLICTS.has(code)) return false;
+    const at = pointer as Pointer | undefined;
+    return (
+      (filter.namespace === undefined || at?.namespace === filter.namespace) &&
+      (filter.type === undefined || at?.type === filter.type)
+    );
+  });
+}
+
+export const isNotFound = (error: unknown): boolean => hasCode(error, "not_found");
+export const isOwnerConflict = (error: unknown): boolean => hasCode(error, "owner_conflict");
+export const isPhaseConflict = (error: unknown): boolean => hasCode(error, "phase_conflict");
+export const isInvalidBookmark = (error: unknown): boolean => hasCode(error, "invalid_bookmark");
+export const isUnsupported = (error: unknown): boolean => hasCode(error, "unsupported");

@@ -1,0 +1,24 @@
+export type { CoreState, ResourceList, Watch } from "./core-state.ts";
+export {
+  EventType,
+  type CreatedEvent,
+  type DestroyedEvent,
+  type ErroredEvent,
+  type Event,
+  type MarkerEvent,
+  type UpdatedEvent,
+} from "./event.ts";
+export type {
+  CallOptions,
+  CreateOptions,
+  DestroyOptions,
+  ExpectedPhase,
+  GetOptions,
+  ListOptions,
+  OverrunPolicy,
+  Query,
+  UpdateOptions,
+  WatchKindOptions,
+  WatchOptions,
+} from "./options.ts";
+export type { State, TeardownSignal, WatchCondition } from "./state.ts";
