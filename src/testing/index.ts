@@ -1,0 +1,9 @@
+export {
+  Int,
+  PathResource,
+  Sentence,
+  Str,
+  type IntSpec,
+  type PathSpec,
+  type TextSpec,
+} from "./conformance-resources.ts";
