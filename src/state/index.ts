@@ -21,4 +21,5 @@ export type {
   WatchKindOptions,
   WatchOptions,
 } from "./options.ts";
+export { compileQuery, type CompiledQuery } from "./query.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
