@@ -38,7 +38,7 @@ export interface ResourceType<Spec = unknown, Type extends string = string, Inpu
    *
    * @throws {StateError} `invalid` when the schema refuses the spec; the message lists every issue with its path.
    */
-  create(id: string, spec: Input, init?: CreateInit): Resource<Spec>;
+  create(id: string, spec: Input, init?: CreateInit): Resource<Spec, Type>;
   /** @throws {StateError} `invalid` */
   parseSpec(value: unknown, pointer?: Pointer): Spec;
   /**
@@ -46,7 +46,7 @@ export interface ResourceType<Spec = unknown, Type extends string = string, Inpu
    *
    * @throws {StateError} `type_mismatch` when it is of another type, `invalid` when the schema refuses its spec.
    */
-  cast(resource: Resource): Resource<Spec>;
+  cast(resource: Resource): Resource<Spec, Type>;
 }
 
 /** A {@link ResourceType} whatever its spec. */

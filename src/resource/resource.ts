@@ -7,10 +7,14 @@ import { StateError } from "./state-error.ts";
  * A resource: a deeply frozen value. The one in the store, in the cache, in an event and in your hand is the same
  * object; reads never copy it, and a write to any part of it throws.
  */
-export interface Resource<Spec = unknown> {
+export interface Resource<Spec = unknown, Type extends string = string> {
   readonly metadata: Metadata;
   readonly spec: Immutable<Spec>;
+  /** Exists only for the compiler: the type's name, where it is known. */
+  readonly [OF]?: Type;
 }
+
+declare const OF: unique symbol;
 
 /** Identity of the schema that admitted a spec; compared by reference only. */
 export interface SpecSource {

@@ -11,7 +11,7 @@ import type {
 } from "./options.ts";
 
 /** Resources sorted by id (UTF-8 bytes). A frozen array, shared by everyone who asked for the same. */
-export type ResourceList<Spec = unknown> = readonly Resource<Spec>[] & {
+export type ResourceList<Spec = unknown, Type extends string = string> = readonly Resource<Spec, Type>[] & {
   /** Number of changes of the kind that the list reflects, where the State counts them. */
   readonly revision: number | undefined;
 };

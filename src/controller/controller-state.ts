@@ -1,0 +1,101 @@
+import type { AnyResourceType, Change, Ref, Resource, SpecOf } from "../resource/index.ts";
+import type { CallOptions, ExpectedPhase, GetOptions, ListOptions, ResourceList, TeardownSignal } from "../state/index.ts";
+
+/** The member of the union `R` whose type is called `Type`. */
+type Named<R extends AnyResourceType, Type extends string> = Extract<R, { readonly type: Type }>;
+
+type ResourceOf<R extends AnyResourceType> = Resource<SpecOf<R>, R["type"]>;
+
+/**
+ * Reads, limited to what the controller declared. Reads of cached kinds are served from memory and see at least the
+ * change that woke the controller and its own writes.
+ */
+export interface ControllerReader<Readable extends AnyResourceType> {
+  /** @throws {StateError} `not_found`. @throws {UndeclaredError} when the resource is neither input nor output. */
+  get<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R>>;
+  get<Type extends Readable["type"]>(ref: Ref<unknown, Type>, options?: GetOptions): Promise<ResourceOf<Named<Readable, Type>>>;
+
+  getOrNull<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R> | undefined>;
+  getOrNull<Type extends Readable["type"]>(
+    ref: Ref<unknown, Type>,
+    options?: GetOptions,
+  ): Promise<ResourceOf<Named<Readable, Type>> | undefined>;
+
+  list<R extends Readable>(type: R, options?: ListOptions): Promise<ResourceList<SpecOf<R>, R["type"]>>;
+
+  /** {@link get} past the cache. */
+  getUncached<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R>>;
+  getUncached<Type extends Readable["type"]>(
+    ref: Ref<unknown, Type>,
+    options?: GetOptions,
+  ): Promise<ResourceOf<Named<Readable, Type>>>;
+
+  /** {@link list} past the cache. */
+  listUncached<R extends Readable>(type: R, options?: ListOptions): Promise<ResourceList<SpecOf<R>, R["type"]>>;
+
+  /** A signal that aborts when the resource is torn down or gone. Dispose it to stop watching. */
+  signalWithTeardown(ref: Ref<unknown, Readable["type"]>, options?: CallOptions): Promise<TeardownSignal>;
+}
+
+export interface ControllerCreateOptions extends CallOptions {
+  /** Creates the resource without an owner. Default: false, the controller owns what it creates. */
+  readonly noOwner?: boolean | undefined;
+}
+
+export interface ControllerModifyOptions extends ControllerCreateOptions {
+  /** Phase that an existing resource must be in. Default: `running`. */
+  readonly expectedPhase?: ExpectedPhase | undefined;
+}
+
+export interface ControllerDestroyOptions extends CallOptions {
+  /** Act for this owner; the empty string is nobody. Default: the controller. */
+  readonly owner?: string | undefined;
+}
+
+/** Writes, limited to the outputs that the controller declared, and finalizers, limited to its strong inputs. */
+export interface ControllerWriter<Writable extends AnyResourceType, Finalizable extends AnyResourceType> {
+  /** @throws {StateError} `already_exists`. @throws {UndeclaredError} when the type is no output. */
+  create<Type extends Writable["type"]>(
+    resource: Resource<SpecOf<Named<Writable, Type>>, Type>,
+    options?: ControllerCreateOptions,
+  ): Promise<ResourceOf<Named<Writable, Type>>>;
+
+  /** @throws {StateError} `not_found`, `owner_conflict`, `version_conflict`, `phase_conflict`. */
+  update<Type extends Writable["type"]>(
+    resource: Resource<SpecOf<Named<Writable, Type>>, Type>,
+    options?: CallOptions,
+  ): Promise<ResourceOf<Named<Writable, Type>>>;
+
+  /**
+   * Creates the resource, or changes it with as many attempts as it takes; writes nothing when nothing differs. The
+   * draft of a new resource's spec is an empty object: fill it, or return a spec.
+   *
+   * @throws whatever `change` throws, unchanged; {@link StateError} `owner_conflict`, `phase_conflict`, `already_exists`.
+   */
+  modify<R extends Writable>(
+    type: R,
+    id: string,
+    change: Change<SpecOf<R>>,
+    options?: ControllerModifyOptions,
+  ): Promise<ResourceOf<R>>;
+
+  /** @returns true when nothing keeps the resource any more. @throws {StateError} `not_found`, `owner_conflict`. */
+  teardown(ref: Ref<unknown, Writable["type"]>, options?: ControllerDestroyOptions): Promise<boolean>;
+
+  /** @throws {StateError} `not_found`, `owner_conflict`, `pending_finalizers`. */
+  destroy(ref: Ref<unknown, Writable["type"]>, options?: ControllerDestroyOptions): Promise<void>;
+
+  /** @throws {StateError} `not_found`. @throws {UndeclaredError} when the resource is no strong, primary or mapped input. */
+  addFinalizer(ref: Ref<unknown, Finalizable["type"]>, ...finalizers: readonly string[]): Promise<void>;
+
+  /** A resource that is gone already is fine. */
+  removeFinalizer(ref: Ref<unknown, Finalizable["type"]>, ...finalizers: readonly string[]): Promise<void>;
+}
+
+/** The state as one controller sees it: what it did not declare does not compile, and is refused at run time. */
+export interface ControllerState<
+  Readable extends AnyResourceType = AnyResourceType,
+  Writable extends AnyResourceType = AnyResourceType,
+  Finalizable extends AnyResourceType = AnyResourceType,
+> extends ControllerReader<Readable>,
+    ControllerWriter<Writable, Finalizable> {}

@@ -1,0 +1,105 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { expectTypeOf } from "vitest";
+
+import { defineResource } from "../resource/index.ts";
+import { controller, exclusive, mapped, mappedDestroyReady, queueController, requeueAfter, strong, weak } from "./index.ts";
+
+declare const numberSpec: StandardSchemaV1<{ value: number }>;
+declare const textSpec: StandardSchemaV1<{ value: string; tags: string[] }>;
+
+const Int = defineResource({ type: "test/int", spec: numberSpec });
+const Str = defineResource({ type: "test/str", spec: textSpec });
+const Other = defineResource({ type: "test/other", spec: textSpec });
+
+queueController({
+  name: "QueueController",
+  primary: Int,
+  inputs: [mappedDestroyReady(Str, (str) => [Int.ref(str.id)])],
+  outputs: [exclusive(Str)],
+  async reconcile({ ref, state }) {
+    expectTypeOf(ref.type).toEqualTypeOf<"test/int">();
+    const int = await state.getOrNull(ref);
+    expectTypeOf(int?.spec.value).toEqualTypeOf<number | undefined>();
+    const str = await state.get(Str, "x");
+    expectTypeOf(str.spec.tags).toEqualTypeOf<readonly string[]>();
+    await state.modify(Str, ref.id, (spec, metadata) => {
+      spec.value = "1";
+      spec.tags.push("a");
+      metadata.labels["a"] = "b";
+    });
+    await state.modify(Str, ref.id, () => ({ value: "1", tags: [] }));
+    await state.create(Str.create("a", { value: "1", tags: [] }));
+    await state.update(str);
+    await state.teardown(Str.ref("a"));
+    await state.destroy(Str.ref("a"));
+    await state.addFinalizer(ref, "f");
+    await state.addFinalizer(Int.ref("x"), "f");
+    // @ts-expect-error an undeclared type cannot be read
+    await state.get(Other, "x");
+    // @ts-expect-error an undeclared type cannot be read by reference
+    await state.get(Other.ref("x"));
+    // @ts-expect-error an undeclared type cannot be listed
+    await state.list(Other);
+    // @ts-expect-error an input is no output
+    await state.modify(Int, "x", () => ({ value: 1 }));
+    // @ts-expect-error an input is no output
+    await state.create(Int.create("x", { value: 1 }));
+    // @ts-expect-error an input is no output
+    await state.destroy(Int.ref("x"));
+    // @ts-expect-error a destroy-ready input gives no right to finalizers
+    await state.addFinalizer(Str.ref("x"), "f");
+    // @ts-expect-error what was read is frozen
+    str.spec.value = "2";
+    // @ts-expect-error what was read is frozen
+    str.spec.tags.push("2");
+    return requeueAfter(1000);
+  },
+});
+
+queueController({
+  name: "Mapped",
+  primary: [Int, Str],
+  inputs: [mapped(Other, (other) => [Int.ref(other.id), Str.ref(other.id)])],
+  async reconcile({ ref, state }) {
+    expectTypeOf(ref.type).toEqualTypeOf<"test/int" | "test/str">();
+    await state.addFinalizer(Other.ref("x"), "f");
+  },
+});
+
+queueController({
+  name: "WrongTarget",
+  primary: Int,
+  // @ts-expect-error a mapper must return primaries
+  inputs: [mapped(Other, (other) => [Str.ref(other.id)])],
+  reconcile() {},
+});
+
+controller({
+  name: "Classic",
+  inputs: [strong(Int.in("a")), weak(Str)],
+  outputs: [exclusive(Other)],
+  async reconcile({ state, trackOutputs }) {
+    trackOutputs(Other);
+    for (const int of await state.list(Int.in("a"))) {
+      expectTypeOf(int.spec.value).toEqualTypeOf<number>();
+      await state.addFinalizer(Int.ref(int.metadata.id), "f");
+    }
+    // @ts-expect-error a weak input gives no right to finalizers
+    await state.addFinalizer(Str.ref("x"), "f");
+  },
+});
+
+controller({
+  name: "Dynamic",
+  outputs: [exclusive(Other)],
+  dynamicInputs: [Str],
+  async run({ state, updateInputs, wakeups }) {
+    await updateInputs([strong(Str.in("source")), weak(Str.in("b"), "one")]);
+    // @ts-expect-error a type that was not announced
+    await updateInputs([strong(Int)]);
+    for await (const _ of wakeups) {
+      const list = await state.list(Str.in("source"));
+      expectTypeOf(list[0]?.spec.value).toEqualTypeOf<string | undefined>();
+    }
+  },
+});

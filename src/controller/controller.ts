@@ -1,0 +1,96 @@
+import type { Clock } from "../clock/index.ts";
+import type { AnyResourceType, Kind } from "../resource/index.ts";
+import type { ControllerState } from "./controller-state.ts";
+import type { Input } from "./input.ts";
+import type { Logger } from "./logger.ts";
+import type { Output } from "./output.ts";
+
+export type ClassicInput = Input<AnyResourceType, "weak" | "strong" | "destroyReady">;
+
+/** The resource types of a list of inputs or outputs. */
+export type ResourceIn<L extends readonly { readonly resource: AnyResourceType }[]> = L[number]["resource"];
+
+/** The resource types of those inputs that give a right to finalizers. */
+export type FinalizableIn<L extends readonly Input[]> = Extract<
+  L[number],
+  { readonly kind: "strong" | "primary" | "mapped" }
+>["resource"];
+
+/** What both forms of a classic controller get. */
+interface ClassicContext<
+  I extends readonly ClassicInput[],
+  O extends readonly Output[],
+  D extends readonly AnyResourceType[],
+> {
+  readonly state: ControllerState<ResourceIn<I> | ResourceIn<O> | D[number], ResourceIn<O>, FinalizableIn<I> | D[number]>;
+  readonly log: Logger;
+  /** Aborts when the runtime stops. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Wakes this controller once more. */
+  queueReconcile(): void;
+  /**
+   * Replaces the inputs: all or nothing. New ones are watched when the promise resolves; it wakes nobody, so list a
+   * new input in the same cycle.
+   *
+   * @throws {RegistrationError} for a duplicate, or an input kind of queue controllers.
+   */
+  updateInputs(inputs: readonly Input<D[number] | ResourceIn<I>, "weak" | "strong" | "destroyReady">[]): Promise<void>;
+}
+
+export interface ReconcileContext<
+  I extends readonly ClassicInput[] = readonly ClassicInput[],
+  O extends readonly Output[] = readonly Output[],
+  D extends readonly AnyResourceType[] = readonly AnyResourceType[],
+> extends ClassicContext<I, O, D> {
+  /**
+   * From now on every resource that this reconcile creates, updates or modifies counts as wanted. When it ends without
+   * an error, resources of `kinds` that this controller owns and that were not wanted are destroyed.
+   */
+  trackOutputs(...kinds: readonly Kind[]): void;
+}
+
+export interface RunContext<
+  I extends readonly ClassicInput[] = readonly ClassicInput[],
+  O extends readonly Output[] = readonly Output[],
+  D extends readonly AnyResourceType[] = readonly AnyResourceType[],
+> extends ClassicContext<I, O, D> {
+  /** Yields once for any number of changes since the last time; ends when the runtime stops. Leaving the loop loses nothing. */
+  readonly wakeups: AsyncIterable<void>;
+  /** The next failure starts the backoff from its first interval again: call it after a good cycle. */
+  resetRestartBackoff(): void;
+  /** Starts to note what is created, updated or modified. @throws {Error} when it does already. */
+  startTrackingOutputs(): void;
+  /** Destroys the resources of `kinds` that this controller owns and did not touch since tracking began; ends tracking. */
+  cleanupOutputs(...kinds: readonly Kind[]): Promise<void>;
+}
+
+/**
+ * A classic controller: one loop that sees all its inputs. Give either `reconcile`, called once per wake-up, or `run`,
+ * a loop of your own. What either throws restarts it with backoff; `run` returning ends the controller for good.
+ */
+export interface Controller<
+  I extends readonly ClassicInput[] = readonly ClassicInput[],
+  O extends readonly Output[] = readonly Output[],
+  D extends readonly AnyResourceType[] = readonly AnyResourceType[],
+> {
+  /** Unique in one runtime; also the owner of what the controller writes. */
+  readonly name: string;
+  /** What it reads from the start. Default: nothing. */
+  readonly inputs?: I | undefined;
+  /** What it writes. Default: nothing. */
+  readonly outputs?: O | undefined;
+  /** Types that `updateInputs` may add later. Default: none. */
+  readonly dynamicInputs?: D | undefined;
+  reconcile?(context: ReconcileContext<I, O, D>): Promise<void> | void;
+  run?(context: RunContext<I, O, D>): Promise<void>;
+}
+
+/** Types a {@link Controller} from its declarations; does nothing else. */
+export function controller<
+  const I extends readonly ClassicInput[] = readonly [],
+  const O extends readonly Output[] = readonly [],
+  const D extends readonly AnyResourceType[] = readonly [],
+>(definition: Controller<I, O, D>): Controller<I, O, D> {
+  return definition;
+}

@@ -1,0 +1,52 @@
+export {
+  controller,
+  type ClassicInput,
+  type Controller,
+  type FinalizableIn,
+  type ReconcileContext,
+  type ResourceIn,
+  type RunContext,
+} from "./controller.ts";
+export type {
+  ControllerCreateOptions,
+  ControllerDestroyOptions,
+  ControllerModifyOptions,
+  ControllerReader,
+  ControllerState,
+  ControllerWriter,
+} from "./controller-state.ts";
+export {
+  destroyReady,
+  InputKind,
+  mapped,
+  mappedDestroyReady,
+  strong,
+  weak,
+  type Input,
+  type MapContext,
+  type MappedInput,
+  type Mapper,
+  type ReducedMetadata,
+} from "./input.ts";
+export { silentLogger, type LogFields, type Logger } from "./logger.ts";
+export {
+  findRequeue,
+  findSkip,
+  requeueAfter,
+  RequeueError,
+  skip,
+  SkipError,
+  type ReconcileResult,
+  type Requeue,
+  type Skip,
+} from "./outcome.ts";
+export { exclusive, OutputKind, shared, type Output } from "./output.ts";
+export {
+  isQueueController,
+  queueController,
+  type MapInputContext,
+  type QueueController,
+  type QueueReconcileContext,
+  type QueueState,
+} from "./queue-controller.ts";
+export { UndeclaredCode, UndeclaredError } from "./undeclared-error.ts";

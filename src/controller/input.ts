@@ -1,0 +1,73 @@
+import type { AnyResourceType, Dictionary, Phase, Pointer, Ref } from "../resource/index.ts";
+import type { Logger } from "./logger.ts";
+
+/** What an input gives: the right to read always; the right to finalizers with `strong`, `primary` and `mapped`. */
+export const InputKind = {
+  /** Classic: wakes on every change. */
+  weak: "weak",
+  /** Classic: wakes on every change; the controller may put finalizers on it. */
+  strong: "strong",
+  /** Classic: wakes only when a resource is tearing down and has no finalizers left. */
+  destroyReady: "destroyReady",
+  /** Queue: every change queues the resource itself. */
+  primary: "primary",
+  /** Queue: every change is mapped to primaries, which are queued. */
+  mapped: "mapped",
+  /** Queue: as `mapped`, only when tearing down without finalizers. */
+  mappedDestroyReady: "mappedDestroyReady",
+} as const;
+export type InputKind = (typeof InputKind)[keyof typeof InputKind];
+
+/** A declaration that a controller reads a kind, or one resource of it, and wakes when it changes. */
+export interface Input<R extends AnyResourceType = AnyResourceType, K extends InputKind = InputKind> {
+  readonly kind: K;
+  readonly resource: R;
+  /** Only this resource. Default: all of the kind. */
+  readonly id?: string | undefined;
+}
+
+/** All that the engine carries of a change: what it was is not told, since reconcilers look at what is. */
+export interface ReducedMetadata extends Pointer {
+  readonly phase: Phase;
+  readonly labels: Dictionary;
+  readonly finalizersEmpty: boolean;
+}
+
+export interface MapContext {
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** Says which primaries a change of a mapped input concerns. A destroyed resource comes with its last metadata. */
+export type Mapper<Target extends string = string> = (
+  input: ReducedMetadata,
+  context: MapContext,
+) => Iterable<Ref<unknown, Target>> | Promise<Iterable<Ref<unknown, Target>>>;
+
+/** An input whose changes are mapped to primaries: by its own mapper, else by the controller's `mapInput`. */
+export interface MappedInput<
+  R extends AnyResourceType = AnyResourceType,
+  K extends "mapped" | "mappedDestroyReady" = "mapped" | "mappedDestroyReady",
+  Target extends string = string,
+> extends Input<R, K> {
+  readonly map?: Mapper<Target> | undefined;
+}
+
+export const weak = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "weak"> =>
+  Object.freeze({ kind: InputKind.weak, resource, id });
+
+export const strong = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "strong"> =>
+  Object.freeze({ kind: InputKind.strong, resource, id });
+
+export const destroyReady = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "destroyReady"> =>
+  Object.freeze({ kind: InputKind.destroyReady, resource, id });
+
+export const mapped = <const R extends AnyResourceType, const Target extends string = never>(
+  resource: R,
+  map?: Mapper<Target>,
+): MappedInput<R, "mapped", Target> => Object.freeze({ kind: InputKind.mapped, resource, map });
+
+export const mappedDestroyReady = <const R extends AnyResourceType, const Target extends string = never>(
+  resource: R,
+  map?: Mapper<Target>,
+): MappedInput<R, "mappedDestroyReady", Target> => Object.freeze({ kind: InputKind.mappedDestroyReady, resource, map });

@@ -1,0 +1,80 @@
+import type { Clock } from "../clock/index.ts";
+import type { AnyResourceType, Ref, SpecOf } from "../resource/index.ts";
+import type { FinalizableIn, ResourceIn } from "./controller.ts";
+import type { ControllerState } from "./controller-state.ts";
+import type { MappedInput, ReducedMetadata } from "./input.ts";
+import type { Logger } from "./logger.ts";
+import type { ReconcileResult } from "./outcome.ts";
+import type { Output } from "./output.ts";
+
+/** The state as a queue controller sees it: primaries, inputs and outputs readable, outputs writable. */
+export type QueueState<P extends AnyResourceType, I extends readonly MappedInput[], O extends readonly Output[]> = ControllerState<
+  P | ResourceIn<I> | ResourceIn<O>,
+  ResourceIn<O>,
+  P | FinalizableIn<I>
+>;
+
+interface QueueContext<P extends AnyResourceType, I extends readonly MappedInput[], O extends readonly Output[]> {
+  readonly state: QueueState<P, I, O>;
+  readonly log: Logger;
+  /** Aborts when the runtime stops. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+export interface QueueReconcileContext<
+  P extends AnyResourceType = AnyResourceType,
+  I extends readonly MappedInput[] = readonly MappedInput[],
+  O extends readonly Output[] = readonly Output[],
+> extends QueueContext<P, I, O> {
+  /** The resource to look at. It may be gone. */
+  readonly ref: P extends AnyResourceType ? Ref<SpecOf<P>, P["type"]> : never;
+}
+
+export interface MapInputContext<
+  P extends AnyResourceType = AnyResourceType,
+  I extends readonly MappedInput[] = readonly MappedInput[],
+  O extends readonly Output[] = readonly Output[],
+> extends QueueContext<P, I, O> {
+  readonly input: ReducedMetadata;
+}
+
+/**
+ * A queue controller: one key at a time, many keys at once. A key that changes while it is worked on runs once more
+ * afterwards; a key that fails is retried with a backoff of its own.
+ */
+export interface QueueController<
+  P extends AnyResourceType = AnyResourceType,
+  I extends readonly MappedInput[] = readonly MappedInput[],
+  O extends readonly Output[] = readonly Output[],
+> {
+  /** Unique in one runtime; also the owner of what the controller writes. */
+  readonly name: string;
+  /** The kinds whose resources are the keys. Their existing resources are queued at start. */
+  readonly primary: P | readonly P[];
+  /** Other kinds whose changes concern primaries. Default: none. */
+  readonly inputs?: I | undefined;
+  /** What it writes. Default: nothing. */
+  readonly outputs?: O | undefined;
+  /** Keys worked on at once. Unit: workers. Default: 1. */
+  readonly concurrency?: number | undefined;
+  reconcile(context: QueueReconcileContext<P, I, O>): Promise<ReconcileResult> | ReconcileResult;
+  /** Maps changes of those inputs that have no mapper of their own. Not called for others. */
+  mapInput?(context: MapInputContext<P, I, O>): Iterable<Ref<unknown, P["type"]>> | Promise<Iterable<Ref<unknown, P["type"]>>>;
+  /** Runs beside the workers; done when it returns, started again with backoff when it throws. */
+  runHook?(context: QueueContext<P, I, O>): Promise<void>;
+  /** Called once, when all else of this controller has ended. */
+  shutdownHook?(): Promise<void> | void;
+}
+
+/** Types a {@link QueueController} from its declarations; does nothing else. */
+export function queueController<
+  const P extends AnyResourceType,
+  const I extends readonly MappedInput<AnyResourceType, "mapped" | "mappedDestroyReady", P["type"]>[] = readonly [],
+  const O extends readonly Output[] = readonly [],
+>(definition: QueueController<P, I, O>): QueueController<P, I, O> {
+  return definition;
+}
+
+/** True for a {@link QueueController}, false for a classic one. */
+export const isQueueController = (candidate: object): candidate is QueueController => "primary" in candidate;
