@@ -21,7 +21,8 @@ export function sealDictionary(entries: Readonly<Record<string, string>>): Dicti
   if (keys.length === 0) return EMPTY_DICTIONARY;
   for (const key of keys) {
     const value: unknown = entries[key];
-    if (typeof value !== "string") throw new TypeError(`the value of ${JSON.stringify(key)} must be a string, got ${typeof value}`);
+    if (typeof value !== "string")
+      throw new TypeError(`the value of ${JSON.stringify(key)} must be a string, got ${typeof value}`);
   }
   if (Object.isFrozen(entries) && Object.getPrototypeOf(entries) === null) return entries;
   return Object.freeze(copyDictionary(entries));

@@ -20,7 +20,9 @@ export function withFinalizers(list: Finalizers, ...names: readonly string[]): F
 
 /** `list` without `names`; the same list when none of them is there. */
 export function withoutFinalizers(list: Finalizers, ...names: readonly string[]): Finalizers {
-  return names.some((name) => list.includes(name)) ? sealFinalizers(list.filter((name) => !names.includes(name))) : list;
+  return names.some((name) => list.includes(name))
+    ? sealFinalizers(list.filter((name) => !names.includes(name)))
+    : list;
 }
 
 /** Equality as sets: order does not count. */

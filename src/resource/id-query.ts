@@ -25,6 +25,10 @@ export async function compileIdQuery(pattern: string): Promise<IdQuery> {
     const compiled = RE2JS.compile(pattern);
     return Object.freeze({ pattern, matches: (id: string) => compiled.matcher(id).find() });
   } catch (cause) {
-    throw new StateError("invalid", `id pattern ${JSON.stringify(pattern)} does not compile: ${(cause as Error).message}`, { cause });
+    throw new StateError(
+      "invalid",
+      `id pattern ${JSON.stringify(pattern)} does not compile: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }

@@ -1,4 +1,25 @@
-export { copyDictionary, EMPTY_DICTIONARY, sameDictionary, sealDictionary, sortedKeys, type Dictionary } from "./dictionary.ts";
+export {
+  definitionOf,
+  fillDefinition,
+  fromPrintPath,
+  META_NAMESPACE,
+  META_OWNER,
+  NamespaceType,
+  ResourceDefinitionType,
+  toPrintPath,
+  type DefinitionInput,
+  type NamespaceSpec,
+  type PrintColumn,
+  type ResourceDefinitionSpec,
+} from "./definition.ts";
+export {
+  copyDictionary,
+  EMPTY_DICTIONARY,
+  sameDictionary,
+  sealDictionary,
+  sortedKeys,
+  type Dictionary,
+} from "./dictionary.ts";
 export {
   NO_FINALIZERS,
   sameFinalizers,
@@ -37,6 +58,7 @@ export {
   type LabelQuery,
   type LabelTerm,
 } from "./label-query.ts";
+export { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
 export { OpaqueSpec } from "./opaque-spec.ts";
 export { parsePhase, Phase } from "./phase.ts";
 export { draftOf, freezePlain, samePlain, type Draft, type Frozen, type Immutable } from "./plain-data.ts";
@@ -69,6 +91,8 @@ export {
   type SpecOf,
   type TypePresentation,
 } from "./resource-type.ts";
+export { shape, type Shape, type Shaped } from "./shape.ts";
+export { formatSpecPath, type SpecIssue } from "./spec-issue.ts";
 export {
   hasCode,
   isConflict,

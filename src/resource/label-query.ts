@@ -38,8 +38,10 @@ export const oneOf = (key: string, ...values: readonly string[]): LabelTerm => t
 export const lessThan = (key: string, value: string): LabelTerm => term(key, LabelOperator.lessThan, [value]);
 export const lessOrEqual = (key: string, value: string): LabelTerm => term(key, LabelOperator.lessOrEqual, [value]);
 /** Comparison as numbers with units, such as `10kg` or `4GiB`; false when either side is no number. */
-export const lessThanNumeric = (key: string, value: string): LabelTerm => term(key, LabelOperator.lessThanNumeric, [value]);
-export const lessOrEqualNumeric = (key: string, value: string): LabelTerm => term(key, LabelOperator.lessOrEqualNumeric, [value]);
+export const lessThanNumeric = (key: string, value: string): LabelTerm =>
+  term(key, LabelOperator.lessThanNumeric, [value]);
+export const lessOrEqualNumeric = (key: string, value: string): LabelTerm =>
+  term(key, LabelOperator.lessOrEqualNumeric, [value]);
 /** The opposite. `not(lessOrEqual…)` is "greater than", and does not match a missing label; `not(equal…)` does. */
 export const not = (inverted: LabelTerm): LabelTerm => Object.freeze({ ...inverted, invert: !inverted.invert });
 

@@ -1,5 +1,12 @@
 import { copyDictionary, EMPTY_DICTIONARY, sameDictionary, sealDictionary, type Dictionary } from "./dictionary.ts";
-import { NO_FINALIZERS, sameFinalizers, sealFinalizers, withFinalizers, withoutFinalizers, type Finalizers } from "./finalizers.ts";
+import {
+  NO_FINALIZERS,
+  sameFinalizers,
+  sealFinalizers,
+  withFinalizers,
+  withoutFinalizers,
+  type Finalizers,
+} from "./finalizers.ts";
 import { parsePhase, Phase } from "./phase.ts";
 import type { Kind, Pointer } from "./pointer.ts";
 import { StateError } from "./state-error.ts";
@@ -22,7 +29,9 @@ export interface Metadata extends Pointer {
 }
 
 /** What {@link createMetadata} needs: the address, and whatever differs from a new resource's values. */
-export type MetadataInit = Pointer & { readonly [Field in keyof Omit<Metadata, keyof Pointer>]?: Metadata[Field] | undefined };
+export type MetadataInit = Pointer & {
+  readonly [Field in keyof Omit<Metadata, keyof Pointer>]?: Metadata[Field] | undefined;
+};
 
 /** The moment that an unset time stands for. */
 export const EPOCH = "1970-01-01T00:00:00Z";
@@ -68,7 +77,19 @@ export function sealMetadata(
   labels: Dictionary,
   annotations: Dictionary,
 ): Metadata {
-  return Object.freeze({ namespace, type, id, version, owner, phase, created, updated, finalizers, labels, annotations });
+  return Object.freeze({
+    namespace,
+    type,
+    id,
+    version,
+    owner,
+    phase,
+    created,
+    updated,
+    finalizers,
+    labels,
+    annotations,
+  });
 }
 
 /** Equality of everything but the two times; the order of finalizers does not count. */
@@ -103,9 +124,13 @@ export function withMetadata(metadata: Metadata, patch: MetadataPatch): Metadata
 export function withOwner(metadata: Metadata, owner: string): Metadata {
   if (metadata.owner === owner) return metadata;
   if (metadata.owner !== "") {
-    throw new StateError("invalid", `owner is ${JSON.stringify(metadata.owner)} already and cannot become ${JSON.stringify(owner)}`, {
-      pointer: metadata,
-    });
+    throw new StateError(
+      "invalid",
+      `owner is ${JSON.stringify(metadata.owner)} already and cannot become ${JSON.stringify(owner)}`,
+      {
+        pointer: metadata,
+      },
+    );
   }
   return withMetadata(metadata, { owner });
 }
@@ -210,14 +235,19 @@ function text(field: string, value: unknown): string {
 function timestamp(field: string, value: unknown): string {
   if (value === EPOCH) return EPOCH;
   if (typeof value === "string" && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))) return value;
-  throw new StateError("invalid", `metadata.${field} must be an RFC 3339 time such as ${EPOCH}, got ${JSON.stringify(value)}`);
+  throw new StateError(
+    "invalid",
+    `metadata.${field} must be an RFC 3339 time such as ${EPOCH}, got ${JSON.stringify(value)}`,
+  );
 }
 
 function part<T>(field: string, seal: () => T): T {
   try {
     return seal();
   } catch (cause) {
-    throw new StateError("invalid", `metadata.${field}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new StateError("invalid", `metadata.${field}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }
 

@@ -56,7 +56,8 @@ class Walk {
   }
 
   #freezeObject(value: object, path: string, depth: number): unknown {
-    if (depth > DEEPEST) throw new TypeError(`${path.slice(0, 80)}… is nested deeper than ${DEEPEST} levels, or is a cycle`);
+    if (depth > DEEPEST)
+      throw new TypeError(`${path.slice(0, 80)}… is nested deeper than ${DEEPEST} levels, or is a cycle`);
     if (value instanceof Handle) return value;
     if (value instanceof OpaqueSpec) {
       this.bytes += value.byteLength;
@@ -121,13 +122,15 @@ export function draftOf<T>(value: T): Draft<T> {
 }
 
 function copy(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || value instanceof Handle || value instanceof OpaqueSpec) return value;
+  if (typeof value !== "object" || value === null || value instanceof Handle || value instanceof OpaqueSpec)
+    return value;
   if (value instanceof Uint8Array) return value.slice();
   if (Array.isArray(value)) return value.map(copy);
   const target: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const part = copy((value as Record<string, unknown>)[key]);
-    if (key === "__proto__") Object.defineProperty(target, key, { enumerable: true, configurable: true, writable: true, value: part });
+    if (key === "__proto__")
+      Object.defineProperty(target, key, { enumerable: true, configurable: true, writable: true, value: part });
     else target[key] = part;
   }
   return target;
@@ -145,5 +148,8 @@ export function samePlain(a: unknown, b: unknown): boolean {
   if (Array.isArray(b) || b instanceof Uint8Array || b instanceof Handle || b instanceof OpaqueSpec) return false;
   const [mine, theirs] = [a as Record<string, unknown>, b as Record<string, unknown>];
   const keys = Object.keys(mine);
-  return keys.length === Object.keys(theirs).length && keys.every((key) => Object.hasOwn(theirs, key) && samePlain(mine[key], theirs[key]));
+  return (
+    keys.length === Object.keys(theirs).length &&
+    keys.every((key) => Object.hasOwn(theirs, key) && samePlain(mine[key], theirs[key]))
+  );
 }

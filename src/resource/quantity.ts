@@ -2,8 +2,12 @@ const KIB = 1024n;
 const KILO = 1000n;
 
 /** Factors of a unit's first two letters, then of its first letter; whatever follows is ignored (`kg`, `GB`, `Mbps`). */
-const BINARY: ReadonlyMap<string, bigint> = new Map(["ki", "mi", "gi", "ti", "pi"].map((unit, i) => [unit, KIB ** BigInt(i + 1)]));
-const DECIMAL: ReadonlyMap<string, bigint> = new Map(["k", "m", "g", "t", "p"].map((unit, i) => [unit, KILO ** BigInt(i + 1)]));
+const BINARY: ReadonlyMap<string, bigint> = new Map(
+  ["ki", "mi", "gi", "ti", "pi"].map((unit, i) => [unit, KIB ** BigInt(i + 1)]),
+);
+const DECIMAL: ReadonlyMap<string, bigint> = new Map(
+  ["k", "m", "g", "t", "p"].map((unit, i) => [unit, KILO ** BigInt(i + 1)]),
+);
 
 const LARGEST = 2n ** 63n - 1n;
 const SMALLEST = -(2n ** 63n);

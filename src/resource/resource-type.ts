@@ -3,6 +3,7 @@ import type { MetadataInit } from "./metadata.ts";
 import type { Immutable } from "./plain-data.ts";
 import { formatPointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
 import { createResource, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
+import { formatIssues } from "./spec-issue.ts";
 import { StateError } from "./state-error.ts";
 
 /** How a type presents itself to people: aliases and table columns of its resource definition. */
@@ -13,6 +14,8 @@ export interface TypePresentation {
   readonly columns: Readonly<Record<string, string>>;
   /** Sensitive specs are hidden by default wherever they would be shown. */
   readonly sensitive: boolean;
+  /** Only the given aliases count, none are derived from the type. */
+  readonly skipAutomaticAliases: boolean;
 }
 
 /** What {@link ResourceType.create} takes besides id and spec. */
@@ -70,13 +73,16 @@ export interface ResourceTypeInit<Schema extends StandardSchemaV1, Type extends 
   readonly columns?: Readonly<Record<string, string>> | undefined;
   /** Default: false. */
   readonly sensitive?: boolean | undefined;
+  /** Default: false. */
+  readonly skipAutomaticAliases?: boolean | undefined;
 }
 
 /** Describes a type of resources. Pure: nothing is registered anywhere. */
 export function defineResource<Schema extends StandardSchemaV1, const Type extends string>(
   init: ResourceTypeInit<Schema, Type>,
 ): ResourceType<StandardSchemaV1.InferOutput<Schema>, Type, StandardSchemaV1.InferInput<Schema>> {
-  if (typeof init.type !== "string" || init.type === "") throw new TypeError("defineResource needs a type, such as Services.example.dev");
+  if (typeof init.type !== "string" || init.type === "")
+    throw new TypeError("defineResource needs a type, such as Services.example.dev");
   if (typeof init.spec?.["~standard"]?.validate !== "function") {
     throw new TypeError(`defineResource(${init.type}) needs a Standard Schema as its spec`);
   }
@@ -84,6 +90,7 @@ export function defineResource<Schema extends StandardSchemaV1, const Type exten
     aliases: Object.freeze([...(init.aliases ?? [])]),
     columns: Object.freeze({ ...init.columns }),
     sensitive: init.sensitive ?? false,
+    skipAutomaticAliases: init.skipAutomaticAliases ?? false,
   }) as never;
 }
 
@@ -100,21 +107,24 @@ class SchemaSource implements SpecSource {
   parseSpec(value: unknown, pointer: Pointer): unknown {
     const result = this.#schema["~standard"].validate(value);
     if (result instanceof Promise) {
-      throw new TypeError(`the schema of ${this.type} validates asynchronously; a resource's schema must be synchronous`);
+      throw new TypeError(
+        `the schema of ${this.type} validates asynchronously; a resource's schema must be synchronous`,
+      );
     }
     if (result.issues === undefined) return result.value;
-    const issues = result.issues.map((issue) => `${issuePath(issue)}: ${issue.message}`);
-    throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${issues.join("; ")}`, { pointer, cause: result });
+    const issues = result.issues.map(({ message, path }) => ({ message, path: plainPath(path ?? []) }));
+    throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${formatIssues(issues)}`, {
+      pointer,
+      issues,
+    });
   }
 }
 
-function issuePath(issue: StandardSchemaV1.Issue): string {
-  let path = "spec";
-  for (const segment of issue.path ?? []) {
+function plainPath(path: NonNullable<StandardSchemaV1.Issue["path"]>): readonly (string | number)[] {
+  return path.map((segment) => {
     const key = typeof segment === "object" ? segment.key : segment;
-    path += typeof key === "number" ? `[${key}]` : `.${String(key)}`;
-  }
-  return path;
+    return typeof key === "number" ? key : String(key);
+  });
 }
 
 class DefinedType implements ResourceType {

@@ -1,4 +1,12 @@
-import { createMetadata, MetadataDraft, sameMetadata, withMetadata, type Metadata, type MetadataInit, type MetadataPatch } from "./metadata.ts";
+import {
+  createMetadata,
+  MetadataDraft,
+  sameMetadata,
+  withMetadata,
+  type Metadata,
+  type MetadataInit,
+  type MetadataPatch,
+} from "./metadata.ts";
 import { draftOf, freezePlain, samePlain, type Draft, type Immutable } from "./plain-data.ts";
 import type { Pointer } from "./pointer.ts";
 import { StateError } from "./state-error.ts";
@@ -86,10 +94,14 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
     const { value, bytes } = freezePlain(parsed);
     return new SealedResource(metadata, value, source, bytes) as Resource<Spec>;
   } catch (cause) {
-    throw new StateError("invalid", `${metadata.type}(${metadata.namespace}/${metadata.id}): ${(cause as Error).message}`, {
-      cause,
-      pointer: metadata,
-    });
+    throw new StateError(
+      "invalid",
+      `${metadata.type}(${metadata.namespace}/${metadata.id}): ${(cause as Error).message}`,
+      {
+        cause,
+        pointer: metadata,
+      },
+    );
   }
 }
 
@@ -139,7 +151,8 @@ export async function changeResource<Spec>(
   const settled = returned instanceof Promise ? await returned : returned;
   const spec = settled === undefined ? draft : settled;
   const sealed = metadata.seal();
-  if (samePlain(spec, resource.spec)) return sealed === resource.metadata ? resource : replaceMetadata(resource, sealed);
+  if (samePlain(spec, resource.spec))
+    return sealed === resource.metadata ? resource : replaceMetadata(resource, sealed);
   return sealResource(sealed, spec, source);
 }
 

@@ -1,4 +1,5 @@
 import type { Pointer } from "./pointer.ts";
+import type { SpecIssue } from "./spec-issue.ts";
 
 /** Everything that can go wrong on purpose; `docs/errors.md` says for each who throws it and whether a retry helps. */
 export const StateErrorCode = {
@@ -20,6 +21,8 @@ export type StateErrorCode = (typeof StateErrorCode)[keyof typeof StateErrorCode
 export interface StateErrorOptions extends ErrorOptions {
   /** The resource concerned; every conflict carries one. */
   readonly pointer?: Pointer | undefined;
+  /** What is wrong with its spec, one by one. */
+  readonly issues?: readonly SpecIssue[] | undefined;
 }
 
 /** Every error that a State throws on purpose. Test it with {@link isNotFound}, {@link isConflict} and the like. */
@@ -28,10 +31,13 @@ export class StateError extends Error {
   readonly code: StateErrorCode;
   /** Address of the resource concerned, where there is one. */
   readonly pointer: Pointer | undefined;
+  /** What is wrong with a spec, where that is the reason. */
+  readonly issues: readonly SpecIssue[] | undefined;
 
   constructor(code: StateErrorCode, message: string, options: StateErrorOptions = {}) {
     super(message, options);
     this.code = code;
+    this.issues = options.issues;
     this.pointer = options.pointer && {
       namespace: options.pointer.namespace,
       type: options.pointer.type,

@@ -19,7 +19,8 @@ export class TypeRegistry {
   register(type: AnyResourceType): void {
     const known = this.#types.get(type.type);
     if (known === undefined) this.#types.set(type.type, type);
-    else if (known.source !== type.source) throw new TypeError(`type ${type.type} is registered with another definition already`);
+    else if (known.source !== type.source)
+      throw new TypeError(`type ${type.type} is registered with another definition already`);
   }
 
   get(type: string): AnyResourceType | undefined {
@@ -49,7 +50,11 @@ export class TypeRegistry {
 }
 
 function undecoded({ metadata }: Resource): StateError {
-  return new StateError("invalid", `${metadata.type}(${metadata.namespace}/${metadata.id}) came undecoded, but its type is registered: decode it first`, {
-    pointer: metadata,
-  });
+  return new StateError(
+    "invalid",
+    `${metadata.type}(${metadata.namespace}/${metadata.id}) came undecoded, but its type is registered: decode it first`,
+    {
+      pointer: metadata,
+    },
+  );
 }

@@ -16,7 +16,10 @@ export function parseVersion(text: string): string {
     const value = BigInt(text);
     if (value <= LARGEST) return value.toString();
   }
-  throw new StateError("invalid", `version must be "undefined" or a decimal number of 64 bits, got ${JSON.stringify(text)}`);
+  throw new StateError(
+    "invalid",
+    `version must be "undefined" or a decimal number of 64 bits, got ${JSON.stringify(text)}`,
+  );
 }
 
 /** The version after `version`: 1 after `undefined`. */
