@@ -22,4 +22,6 @@ export type {
   WatchOptions,
 } from "./options.ts";
 export { compileQuery, type CompiledQuery } from "./query.ts";
+export { resourceList } from "./resource-list.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
+export { WrappedState, wrapState, type WrapOptions } from "./wrap-state.ts";

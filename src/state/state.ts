@@ -51,6 +51,7 @@ export interface State extends CoreState {
   update<Spec>(resource: Resource<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
 
+  watch<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
   watch<Spec>(ref: Ref<Spec>, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
   watchKind<Spec>(type: ResourceType<Spec, string, never>, options?: WatchKindOptions): Promise<Watch<Event<Spec>>>;
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch>;
@@ -67,6 +68,12 @@ export interface State extends CoreState {
    * @throws whatever `change` throws, unchanged; {@link StateError} `not_found`, `phase_conflict` (before `change`
    * runs, even if it would do nothing), `owner_conflict`.
    */
+  updateWithConflicts<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    change: Change<Spec>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
   updateWithConflicts<Spec>(ref: Ref<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
 
   /**
@@ -83,6 +90,12 @@ export interface State extends CoreState {
    *
    * @throws the error of a watch that failed.
    */
+  watchFor<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    condition?: WatchCondition<Spec>,
+    options?: CallOptions,
+  ): Promise<Resource<Spec> | Tombstone>;
   watchFor<Spec>(ref: Ref<Spec>, condition?: WatchCondition<Spec>, options?: CallOptions): Promise<Resource<Spec> | Tombstone>;
 
   /**

@@ -1,0 +1,111 @@
+import type { Clock } from "../clock/index.ts";
+import {
+  changeResource,
+  formatReference,
+  hasCode,
+  Phase,
+  StateError,
+  type Change,
+  type Pointer,
+  type Resource,
+  type SpecSource,
+} from "../resource/index.ts";
+import type { CoreState } from "./core-state.ts";
+import type { ExpectedPhase, UpdateOptions } from "./options.ts";
+
+/** Reads, derives and writes one resource. */
+export interface Derivation {
+  readonly pointer: Pointer;
+  /** What to write; the very same resource when there is nothing to write. Runs once for each attempt. */
+  readonly derive: (current: Resource) => Resource | Promise<Resource>;
+  /** `stored` writes in the name of whoever owns the resource. */
+  readonly owner: { readonly name: string | undefined } | "stored";
+  readonly expectedPhase: ExpectedPhase;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * The loop behind all read-change-write operations. A version conflict starts it over with a fresh read, after a turn
+ * of the event loop: others get theirs, and a read that is served from a cache can catch up.
+ */
+export async function deriveUntilWritten(
+  core: Pick<CoreState, "get" | "update">,
+  clock: Pick<Clock, "defer">,
+  { pointer, derive, owner, expectedPhase, signal }: Derivation,
+): Promise<Resource> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const current = await core.get(pointer, { signal });
+    checkPhase(current, expectedPhase);
+    const derived = await derive(current);
+    if (derived === current) return current;
+    try {
+      const name = owner === "stored" ? current.metadata.owner : owner.name;
+      return await core.update(derived, { owner: name, expectedPhase, signal });
+    } catch (error) {
+      // The owner that was just read is only wrong when somebody has taken the resource over since.
+      const stale = hasCode(error, "version_conflict") || (owner === "stored" && hasCode(error, "owner_conflict"));
+      if (!stale) throw error;
+    }
+    await new Promise<void>((resolve) => clock.defer(resolve));
+  }
+}
+
+function checkPhase(resource: Resource, expected: ExpectedPhase): void {
+  const { metadata } = resource;
+  if (expected === "any" || metadata.phase === expected) return;
+  throw new StateError("phase_conflict", `${formatReference(metadata)} is ${metadata.phase}, expected ${expected}`, {
+    pointer: metadata,
+  });
+}
+
+/** A check that also completes what it checks: {@link ResourceType.cast}. */
+export type Cast = (resource: Resource) => Resource;
+
+/** Updates a resource that exists; `cast` is applied to what `change` is to see, and to the answer. */
+export async function updateWithConflicts(
+  core: Pick<CoreState, "get" | "update">,
+  clock: Pick<Clock, "defer">,
+  pointer: Pointer,
+  change: Change<unknown>,
+  options: UpdateOptions,
+  cast: Cast | undefined,
+): Promise<Resource> {
+  const stored = await deriveUntilWritten(core, clock, {
+    pointer,
+    owner: { name: options.owner },
+    expectedPhase: options.expectedPhase ?? Phase.running,
+    signal: options.signal,
+    derive: async (current) => {
+      const before = cast === undefined ? current : cast(current);
+      const after = await changeResource(before, change);
+      return after === before ? current : after;
+    },
+  });
+  return cast === undefined ? stored : cast(stored);
+}
+
+/** Updates a resource, or creates what `change` makes of `initial` when there is none. */
+export async function modify(
+  core: Pick<CoreState, "get" | "create" | "update">,
+  clock: Pick<Clock, "defer">,
+  initial: Resource,
+  change: Change<unknown>,
+  options: UpdateOptions,
+  source: SpecSource | undefined,
+  cast: Cast | undefined,
+): Promise<Resource> {
+  const { signal, owner } = options;
+  signal?.throwIfAborted();
+  const { namespace, type, id } = initial.metadata;
+  const pointer = { namespace, type, id };
+  try {
+    await core.get(pointer, { signal });
+  } catch (error) {
+    if (!hasCode(error, "not_found")) throw error;
+    const changed = await changeResource(initial, change, source);
+    const created = await core.create(cast === undefined ? changed : cast(changed), { owner, signal });
+    return cast === undefined ? created : cast(created);
+  }
+  return updateWithConflicts(core, clock, pointer, change, options, cast);
+}

@@ -1,0 +1,234 @@
+import { SystemClock, type Clock } from "../clock/index.ts";
+import {
+  createResource,
+  hasCode,
+  sealResource,
+  sourceOf,
+  type AnyResourceType,
+  type Change,
+  type Kind,
+  type Pointer,
+  type Ref,
+  type Resource,
+  type ResourceType,
+  type Tombstone,
+} from "../resource/index.ts";
+import type { CoreState, ResourceList, Watch } from "./core-state.ts";
+import type { Event } from "./event.ts";
+import { addFinalizers, removeFinalizers } from "./finalizer-operations.ts";
+import type {
+  CallOptions,
+  CreateOptions,
+  DestroyOptions,
+  GetOptions,
+  ListOptions,
+  UpdateOptions,
+  WatchKindOptions,
+  WatchOptions,
+} from "./options.ts";
+import { signalWithTeardown } from "./signal-with-teardown.ts";
+import type { State, TeardownSignal, WatchCondition } from "./state.ts";
+import { teardown, teardownAndDestroy } from "./teardown.ts";
+import { castBatch, castEvent, castList, CastWatch, isResourceType } from "./typed-answers.ts";
+import { modify, updateWithConflicts } from "./update-with-conflicts.ts";
+import { checkWatchCondition, watchFor } from "./watch-for.ts";
+
+export interface WrapOptions {
+  /** Gives the turns of the event loop between attempts. Default: the real one. */
+  readonly clock?: Pick<Clock, "defer"> | undefined;
+}
+
+/** A {@link State} on any store: adds the derived operations and the typed answers. */
+export function wrapState(core: CoreState, options: WrapOptions = {}): State {
+  return new WrappedState(core, options);
+}
+
+/**
+ * The class behind {@link wrapState}, for stores that are a {@link State} themselves by extending it.
+ *
+ * What the core offers passes straight through: an untyped call costs nothing, a typed one the check of its answer.
+ */
+export class WrappedState implements State {
+  readonly #core: CoreState;
+  readonly #clock: Pick<Clock, "defer">;
+
+  constructor(core: CoreState, options: WrapOptions = {}) {
+    this.#core = core;
+    this.#clock = options.clock ?? new SystemClock();
+  }
+
+  get<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: GetOptions): Promise<Resource<Spec>>;
+  get<Spec>(ref: Ref<Spec>, options?: GetOptions): Promise<Resource<Spec>>;
+  get(target: AnyResourceType | Pointer, idOrOptions?: string | GetOptions, options?: GetOptions): Promise<Resource> {
+    if (typeof idOrOptions !== "string") return this.#core.get(target as Pointer, idOrOptions);
+    const type = target as AnyResourceType;
+    return this.#core.get(type.ref(idOrOptions), options).then((resource) => type.cast(resource));
+  }
+
+  getOrNull<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    options?: GetOptions,
+  ): Promise<Resource<Spec> | undefined>;
+  getOrNull<Spec>(ref: Ref<Spec>, options?: GetOptions): Promise<Resource<Spec> | undefined>;
+  getOrNull(
+    target: AnyResourceType | Pointer,
+    idOrOptions?: string | GetOptions,
+    options?: GetOptions,
+  ): Promise<Resource | undefined> {
+    const answer =
+      typeof idOrOptions === "string"
+        ? this.get(target as AnyResourceType, idOrOptions, options)
+        : this.get(target as Pointer, idOrOptions);
+    return answer.catch((error: unknown) => {
+      if (hasCode(error, "not_found")) return undefined;
+      throw error;
+    });
+  }
+
+  list<Spec>(type: ResourceType<Spec, string, never>, options?: ListOptions): Promise<ResourceList<Spec>>;
+  list(kind: Kind, options?: ListOptions): Promise<ResourceList>;
+  list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
+    const answer = this.#core.list(kind, options);
+    return isResourceType(kind) ? answer.then((list) => castList(kind, list)) : answer;
+  }
+
+  create<Spec>(resource: Resource<Spec>, options?: CreateOptions): Promise<Resource<Spec>> {
+    return this.#core.create(resource, options) as Promise<Resource<Spec>>;
+  }
+
+  update<Spec>(resource: Resource<Spec>, options?: UpdateOptions): Promise<Resource<Spec>> {
+    return this.#core.update(resource, options) as Promise<Resource<Spec>>;
+  }
+
+  destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
+    return this.#core.destroy(pointer, options);
+  }
+
+  watch<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
+  watch<Spec>(ref: Ref<Spec>, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
+  watch(
+    target: AnyResourceType | Pointer,
+    idOrOptions?: string | WatchOptions,
+    options?: WatchOptions,
+  ): Promise<Watch> {
+    if (typeof idOrOptions !== "string") return this.#core.watch(target as Pointer, idOrOptions);
+    const type = target as AnyResourceType;
+    return this.#core.watch(type.ref(idOrOptions), options).then((watch) => castWatch(type, watch));
+  }
+
+  watchKind<Spec>(type: ResourceType<Spec, string, never>, options?: WatchKindOptions): Promise<Watch<Event<Spec>>>;
+  watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch>;
+  watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
+    const answer = this.#core.watchKind(kind, options);
+    return isResourceType(kind) ? answer.then((watch) => castWatch(kind, watch)) : answer;
+  }
+
+  watchKindBatches<Spec>(
+    type: ResourceType<Spec, string, never>,
+    options?: WatchKindOptions,
+  ): Promise<Watch<readonly Event<Spec>[]>>;
+  watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>>;
+  watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
+    const answer = this.#core.watchKindBatches(kind, options);
+    if (!isResourceType(kind)) return answer;
+    return answer.then((watch) => new CastWatch(watch, (batch: readonly Event[]) => castBatch(kind, batch)));
+  }
+
+  updateWithConflicts<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    change: Change<Spec>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
+  updateWithConflicts<Spec>(ref: Ref<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
+  updateWithConflicts(target: AnyResourceType | Pointer, ...args: readonly unknown[]): Promise<Resource> {
+    const { pointer, type, rest } = parseTarget(target, args);
+    const [change, options = {}] = rest as [Change<unknown>, UpdateOptions?];
+    const cast = type && ((resource: Resource) => type.cast(resource));
+    return updateWithConflicts(this.#core, this.#clock, pointer, change, options, cast);
+  }
+
+  modify<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    change: Change<Spec>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
+  modify<Spec>(initial: Resource<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
+  async modify(target: AnyResourceType | Resource, ...args: readonly unknown[]): Promise<Resource> {
+    if (typeof args[0] === "string") {
+      const [id, change, options = {}] = args as [string, Change<unknown>, UpdateOptions?];
+      const type = target as AnyResourceType;
+      const cast = (resource: Resource): Resource => type.cast(resource);
+      return modify(this.#core, this.#clock, createResource(type.ref(id), {}), change, options, type.source, cast);
+    }
+    const initial = target as Resource;
+    const [change, options = {}] = args as [Change<unknown>, UpdateOptions?];
+    const source = sourceOf(initial);
+    const cast = (resource: Resource): Resource =>
+      source === undefined || sourceOf(resource) === source
+        ? resource
+        : sealResource(resource.metadata, resource.spec, source);
+    return modify(this.#core, this.#clock, initial, change, options, source, cast);
+  }
+
+  watchFor<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    condition?: WatchCondition<Spec>,
+    options?: CallOptions,
+  ): Promise<Resource<Spec> | Tombstone>;
+  watchFor<Spec>(
+    ref: Ref<Spec>,
+    condition?: WatchCondition<Spec>,
+    options?: CallOptions,
+  ): Promise<Resource<Spec> | Tombstone>;
+  async watchFor(target: AnyResourceType | Pointer, ...args: readonly unknown[]): Promise<Resource | Tombstone> {
+    const { pointer, type, rest } = parseTarget(target, args);
+    const [condition = {}, options = {}] = rest as [WatchCondition?, CallOptions?];
+    checkWatchCondition(condition);
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const watch = await this.#core.watch(pointer, { signal });
+    return watchFor(type === undefined ? watch : castWatch(type, watch), pointer, condition, signal);
+  }
+
+  teardown(pointer: Pointer, options: DestroyOptions = {}): Promise<boolean> {
+    return teardown(this.#core, this.#clock, pointer, options);
+  }
+
+  teardownAndDestroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
+    return teardownAndDestroy(this.#core, this.#clock, pointer, options);
+  }
+
+  addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
+    return addFinalizers(this.#core, this.#clock, pointer, finalizers);
+  }
+
+  removeFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
+    return removeFinalizers(this.#core, this.#clock, pointer, finalizers);
+  }
+
+  signalWithTeardown(pointer: Pointer, options: CallOptions = {}): Promise<TeardownSignal> {
+    return signalWithTeardown(this.#core, this.#clock, pointer, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#core[Symbol.asyncDispose]?.();
+  }
+}
+
+const castWatch = (type: AnyResourceType, watch: Watch): Watch =>
+  new CastWatch(watch, (event) => castEvent(type, event));
+
+/** Tells the two forms of an address apart: a type and an id, or one pointer. */
+function parseTarget(
+  target: AnyResourceType | Pointer,
+  args: readonly unknown[],
+): { readonly pointer: Pointer; readonly type: AnyResourceType | undefined; readonly rest: readonly unknown[] } {
+  const [id, ...rest] = args;
+  if (typeof id !== "string") return { pointer: target as Pointer, type: undefined, rest: args };
+  const type = target as AnyResourceType;
+  return { pointer: type.ref(id), type, rest };
+}
