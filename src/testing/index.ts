@@ -7,3 +7,4 @@ export {
   type PathSpec,
   type TextSpec,
 } from "./conformance-resources.ts";
+export { RecordingLogger, type LogLevel, type LogLine } from "./recording-logger.ts";

@@ -1,0 +1,105 @@
+import { Task, type TaskOptions, type TaskSpec, type TaskState } from "./task.ts";
+
+export interface TaskRunnerOptions<Spec> extends TaskOptions {
+  /** Whether two specs of one id ask for the same, so that a running task may stay. See {@link equalByOwnRule}. */
+  readonly equal: (running: Spec, wanted: Spec) => boolean;
+}
+
+/** A spec that knows which others ask for the same. */
+export interface Comparable {
+  equals(other: this): boolean;
+}
+
+/** For {@link TaskRunnerOptions.equal}: asks the running spec itself. */
+export const equalByOwnRule = <Spec extends Comparable>(running: Spec, wanted: Spec): boolean => running.equals(wanted);
+
+/**
+ * Keeps exactly those tasks running that are wanted. A task that finished counts as running: it is not started again
+ * for an equal spec. Calls wait for each other; dispose the runner to stop all.
+ */
+export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> implements AsyncDisposable {
+  readonly #options: TaskRunnerOptions<Spec>;
+  readonly #tasks = new Map<string, Task<Spec, Input>>();
+  /** Settles, never with an error, when the last call has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: TaskRunnerOptions<Spec>) {
+    if (typeof options.equal !== "function") {
+      throw new TypeError("TaskRunner needs a function `equal` that compares two specs, for example equalByOwnRule");
+    }
+    this.#options = options;
+  }
+
+  /** What each known task does, by id. */
+  states(): ReadonlyMap<string, TaskState> {
+    return new Map(Array.from(this.#tasks, ([id, task]) => [id, task.state]));
+  }
+
+  /**
+   * Stops tasks that are not wanted, starts those that are missing, and replaces those whose spec differs: the old one
+   * has ended before the new one starts.
+   *
+   * @param input - Handed to the tasks that are started.
+   * @throws {TypeError} for two specs of one id. Then, or when `equal` throws, nothing has changed.
+   */
+  reconcile(wanted: Iterable<Spec>, input: Input): Promise<void> {
+    return this.#inTurn(async () => {
+      const specs = byId(wanted);
+      const leaving: string[] = [];
+      for (const [id, task] of this.#tasks) {
+        const spec = specs.get(id);
+        if (spec === undefined || !this.#options.equal(task.spec, spec)) leaving.push(id);
+      }
+      await this.#stop(leaving);
+      for (const spec of specs.values()) this.#start(spec, input);
+    });
+  }
+
+  /** Starts a task, or replaces the one of the same id when its spec differs. */
+  startTask(spec: Spec, input: Input): Promise<void> {
+    return this.#inTurn(async () => {
+      const present = this.#tasks.get(spec.id);
+      if (present !== undefined && !this.#options.equal(present.spec, spec)) await this.#stop([spec.id]);
+      this.#start(spec, input);
+    });
+  }
+
+  /** Stops and forgets one task. An unknown id is fine. */
+  stopTask(id: string): Promise<void> {
+    return this.#inTurn(() => this.#stop([id]));
+  }
+
+  /** Stops and forgets all tasks. The runner can be used again. */
+  stop(): Promise<void> {
+    return this.#inTurn(() => this.#stop([...this.#tasks.keys()]));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #start(spec: Spec, input: Input): void {
+    if (!this.#tasks.has(spec.id)) this.#tasks.set(spec.id, Task.start<Spec, Input>(spec, input, this.#options));
+  }
+
+  async #stop(ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map(async (id) => this.#tasks.get(id)?.stop()));
+    for (const id of ids) this.#tasks.delete(id);
+  }
+
+  #inTurn(call: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(call);
+    // The caller gets the failure; the next call only waits for the end.
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function byId<Spec extends { readonly id: string }>(specs: Iterable<Spec>): Map<string, Spec> {
+  const result = new Map<string, Spec>();
+  for (const spec of specs) {
+    if (result.has(spec.id)) throw new TypeError(`two tasks are called ${JSON.stringify(spec.id)}; ids must be unique`);
+    result.set(spec.id, spec);
+  }
+  return result;
+}

@@ -1,0 +1,119 @@
+import { SystemClock, type Clock } from "../clock/index.ts";
+import type { Logger } from "../controller/index.ts";
+import { Backoff } from "../internal/backoff.ts";
+import { toError } from "../internal/to-error.ts";
+
+/** What a {@link TaskSpec} gets when it runs. */
+export interface TaskContext<Input = undefined> {
+  /** Aborts when the task shall stop. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly input: Input;
+}
+
+/** An activity that runs on its own for as long as it is wanted. */
+export interface TaskSpec<Input = undefined> {
+  /** Unique in one runner. */
+  readonly id: string;
+  /** Returns when it is done for good, or soon after the signal's abort. What it throws starts it again after a wait. */
+  run(context: TaskContext<Input>): Promise<void> | void;
+}
+
+export interface TaskOptions {
+  /** Gets the failures. Each line carries the task's id in the field `task`. */
+  readonly log: Logger;
+  /** Stops the task; {@link Task.stop} still tells when it has ended. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: the system clock. */
+  readonly clock?: Clock | undefined;
+  /** Spreads the waits between restarts; gives numbers from 0 up to 1. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+/**
+ * `running`: its function runs. `waiting`: it failed, and will run again. `finished`: its function returned.
+ * `stopped`: it was stopped, and has ended.
+ */
+export type TaskState = "running" | "waiting" | "finished" | "stopped";
+
+/**
+ * A spec that runs in the background until it returns or is stopped. After a failure it runs again, as often as it
+ * takes, with an exponential wait that a long healthy run does not reset.
+ */
+export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements AsyncDisposable {
+  readonly spec: Spec;
+  readonly #context: TaskContext<Input>;
+  readonly #stop = new AbortController();
+  readonly #backoff: Backoff;
+  #state: TaskState = "running";
+  #ended: Promise<void> = Promise.resolve();
+
+  private constructor(spec: Spec, input: Input, { log, clock = new SystemClock(), random = Math.random }: TaskOptions) {
+    this.spec = spec;
+    this.#context = { signal: this.#stop.signal, log: log.child({ task: spec.id }), clock, input };
+    this.#backoff = new Backoff(random);
+  }
+
+  static start<Spec extends TaskSpec<Input>, Input>(spec: Spec, input: Input, options: TaskOptions): Task<Spec, Input> {
+    const task = new Task<Spec, Input>(spec, input, options);
+    task.#ended = task.#runUnder(options.signal);
+    return task;
+  }
+
+  get state(): TaskState {
+    return this.#state;
+  }
+
+  /** Aborts the task, also while it waits, and resolves when it has ended. A finished task stays finished. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #runUnder(outer: AbortSignal | undefined): Promise<void> {
+    const onAbort = () => this.#stop.abort(outer?.reason);
+    if (outer?.aborted) onAbort();
+    outer?.addEventListener("abort", onAbort, { once: true });
+    try {
+      this.#state = await this.#runUntilEnd();
+    } finally {
+      outer?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #runUntilEnd(): Promise<"finished" | "stopped"> {
+    const { signal, log, clock } = this.#context;
+    while (!signal.aborted) {
+      this.#state = "running";
+      if (await this.#runOnce()) return signal.aborted ? "stopped" : "finished";
+      if (signal.aborted) break;
+      this.#state = "waiting";
+      const restartInMs = this.#backoff.next();
+      log.debug("task restarts", { restartInMs });
+      await clock.sleep(restartInMs, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
+    return "stopped";
+  }
+
+  /** True when the spec's function returned, false when it failed. */
+  async #runOnce(): Promise<boolean> {
+    const { signal, log } = this.#context;
+    try {
+      await this.spec.run(this.#context);
+      return true;
+    } catch (thrown) {
+      const error = toError(thrown, `task ${this.spec.id}`);
+      // That a task which was asked to stop says so is no failure.
+      if (!(signal.aborted && (thrown === signal.reason || error.name === "AbortError")))
+        log.error("task failed", { error });
+      return false;
+    }
+  }
+}
