@@ -1,3 +1,4 @@
+export { isCancellation } from "../internal/cancellation.ts";
 export type { CoreState, ResourceList, Watch } from "./core-state.ts";
 export {
   EventType,
