@@ -28,14 +28,14 @@ interface ClassicContext<
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Wakes this controller once more. */
-  queueReconcile(): void;
+  queueReconcile(this: void): void;
   /**
    * Replaces the inputs: all or nothing. New ones are watched when the promise resolves; it wakes nobody, so list a
    * new input in the same cycle.
    *
    * @throws {RegistrationError} for a duplicate, or an input kind of queue controllers.
    */
-  updateInputs(inputs: readonly Input<D[number] | ResourceIn<I>, "weak" | "strong" | "destroyReady">[]): Promise<void>;
+  updateInputs(this: void, inputs: readonly Input<D[number] | ResourceIn<I>, "weak" | "strong" | "destroyReady">[]): Promise<void>;
 }
 
 export interface ReconcileContext<
@@ -47,7 +47,7 @@ export interface ReconcileContext<
    * From now on every resource that this reconcile creates, updates or modifies counts as wanted. When it ends without
    * an error, resources of `kinds` that this controller owns and that were not wanted are destroyed.
    */
-  trackOutputs(...kinds: readonly Kind[]): void;
+  trackOutputs(this: void, ...kinds: readonly Kind[]): void;
 }
 
 export interface RunContext<
@@ -58,11 +58,11 @@ export interface RunContext<
   /** Yields once for any number of changes since the last time; ends when the runtime stops. Leaving the loop loses nothing. */
   readonly wakeups: AsyncIterable<void>;
   /** The next failure starts the backoff from its first interval again: call it after a good cycle. */
-  resetRestartBackoff(): void;
+  resetRestartBackoff(this: void): void;
   /** Starts to note what is created, updated or modified. @throws {Error} when it does already. */
-  startTrackingOutputs(): void;
+  startTrackingOutputs(this: void): void;
   /** Destroys the resources of `kinds` that this controller owns and did not touch since tracking began; ends tracking. */
-  cleanupOutputs(...kinds: readonly Kind[]): Promise<void>;
+  cleanupOutputs(this: void, ...kinds: readonly Kind[]): Promise<void>;
 }
 
 /**

@@ -62,12 +62,22 @@ export const strong = <const R extends AnyResourceType>(resource: R, id?: string
 export const destroyReady = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "destroyReady"> =>
   Object.freeze({ kind: InputKind.destroyReady, resource, id });
 
-export const mapped = <const R extends AnyResourceType, const Target extends string = never>(
+export function mapped<const R extends AnyResourceType>(resource: R): MappedInput<R, "mapped", never>;
+export function mapped<const R extends AnyResourceType, const Target extends string>(
   resource: R,
-  map?: Mapper<Target>,
-): MappedInput<R, "mapped", Target> => Object.freeze({ kind: InputKind.mapped, resource, map });
+  map: Mapper<Target>,
+): MappedInput<R, "mapped", Target>;
+export function mapped(resource: AnyResourceType, map?: Mapper): MappedInput {
+  return Object.freeze({ kind: InputKind.mapped, resource, map });
+}
 
-export const mappedDestroyReady = <const R extends AnyResourceType, const Target extends string = never>(
+export function mappedDestroyReady<const R extends AnyResourceType>(
   resource: R,
-  map?: Mapper<Target>,
-): MappedInput<R, "mappedDestroyReady", Target> => Object.freeze({ kind: InputKind.mappedDestroyReady, resource, map });
+): MappedInput<R, "mappedDestroyReady", never>;
+export function mappedDestroyReady<const R extends AnyResourceType, const Target extends string>(
+  resource: R,
+  map: Mapper<Target>,
+): MappedInput<R, "mappedDestroyReady", Target>;
+export function mappedDestroyReady(resource: AnyResourceType, map?: Mapper): MappedInput {
+  return Object.freeze({ kind: InputKind.mappedDestroyReady, resource, map });
+}
