@@ -1,4 +1,5 @@
 export { isCancellation } from "../internal/cancellation.ts";
+export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./access-filter.ts";
 export type { CoreState, ResourceList, Watch } from "./core-state.ts";
 export {
   EventType,
@@ -9,6 +10,7 @@ export {
   type MarkerEvent,
   type UpdatedEvent,
 } from "./event.ts";
+export { NamespaceRouter } from "./namespace-router.ts";
 export type {
   CallOptions,
   CreateOptions,
@@ -22,7 +24,14 @@ export type {
   WatchKindOptions,
   WatchOptions,
 } from "./options.ts";
+export {
+  OwnedState,
+  type OwnedCreateOptions,
+  type OwnedDestroyOptions,
+  type OwnedModifyOptions,
+} from "./owned-state.ts";
 export { compileQuery, type CompiledQuery } from "./query.ts";
-export { resourceList } from "./resource-list.ts";
+export { NamespaceRegistry, ResourceRegistry } from "./registries.ts";
+export { sealResourceList } from "./resource-list.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
 export { WrappedState, wrapState, type WrapOptions } from "./wrap-state.ts";

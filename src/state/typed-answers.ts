@@ -8,7 +8,7 @@ import {
 } from "../resource/index.ts";
 import type { ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
-import { resourceList } from "./resource-list.ts";
+import { sealResourceList } from "./resource-list.ts";
 
 /** True when a kind is a whole type, so that the answer is to be of that type. */
 export const isResourceType = (kind: Kind): kind is AnyResourceType =>
@@ -24,7 +24,7 @@ const fits = (type: AnyResourceType, resource: Resource | Tombstone): boolean =>
  */
 export function castList(type: AnyResourceType, list: ResourceList): ResourceList {
   if (list.every((resource) => sourceOf(resource) === type.source)) return list;
-  return resourceList(
+  return sealResourceList(
     list.map((resource) => type.cast(resource)),
     list.revision,
   );
