@@ -1,6 +1,7 @@
 import { SystemClock, type Clock } from "../clock/index.ts";
 import type { Logger } from "../controller/index.ts";
 import { Backoff } from "../internal/backoff.ts";
+import { isCancellation } from "../internal/cancellation.ts";
 import { toError } from "../internal/to-error.ts";
 
 /** What a {@link TaskSpec} gets when it runs. */
@@ -109,10 +110,10 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
       await this.spec.run(this.#context);
       return true;
     } catch (thrown) {
-      const error = toError(thrown, `task ${this.spec.id}`);
       // That a task which was asked to stop says so is no failure.
-      if (!(signal.aborted && (thrown === signal.reason || error.name === "AbortError")))
-        log.error("task failed", { error });
+      if (!(signal.aborted && isCancellation(thrown, signal))) {
+        log.error("task failed", { error: toError(thrown, `task ${this.spec.id}`) });
+      }
       return false;
     }
   }
