@@ -1,0 +1,182 @@
+import { StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
+import {
+  compileQuery,
+  type CallOptions,
+  type CoreState,
+  type CreateOptions,
+  type DestroyOptions,
+  type Event,
+  type GetOptions,
+  type ListOptions,
+  type ResourceList,
+  type UpdateOptions,
+  type Watch,
+  type WatchKindOptions,
+  type WatchOptions,
+} from "../state/index.ts";
+import { Collection } from "./collection.ts";
+import type { Cursor } from "./cursor.ts";
+import { resolveMemoryOptions, type MemoryStateOptions, type ResolvedMemoryOptions } from "./memory-options.ts";
+import { BatchWatch, EventWatch } from "./memory-watch.ts";
+import { openKindCursor, openResourceCursor } from "./open-cursor.ts";
+import { Persistence } from "./persistence.ts";
+import { TimestampSource } from "./timestamp-source.ts";
+
+/**
+ * The in-memory State of one namespace: the core operations only, which `wrapState` completes. It looks at type and id
+ * and never at the namespace of its arguments; `MemoryState` routes each namespace to one of these.
+ */
+export class MemoryNamespace implements CoreState {
+  readonly #namespace: string;
+  readonly #options: ResolvedMemoryOptions;
+  readonly #collections = new Map<string, Collection>();
+  readonly #timestamps: TimestampSource;
+  readonly #persistence: Persistence | undefined;
+  #closed = false;
+
+  constructor(namespace: string, options?: MemoryStateOptions) {
+    this.#namespace = namespace;
+    this.#options = resolveMemoryOptions(options);
+    this.#timestamps = new TimestampSource(this.#options.clock);
+    const store = this.#options.backingStore(namespace);
+    this.#persistence = store && new Persistence(store);
+  }
+
+  async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
+    this.#check(options);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    return this.#collection(pointer.type).get(pointer);
+  }
+
+  async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
+    this.#check(options);
+    const query = options && (await compileQuery(options));
+    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    return this.#collection(kind.type).list(query);
+  }
+
+  async create(resource: Resource, options?: CreateOptions): Promise<Resource> {
+    this.#check(options);
+    const admitted = this.#options.types.admit(resource);
+    const collection = this.#collection(admitted.metadata.type);
+    const owner = options?.owner ?? "";
+    if (this.#persistence !== undefined) {
+      return this.#durably(this.#persistence, collection, {
+        prepare: () => collection.prepareCreate(admitted, owner, this.#timestamps.now()),
+        persist: (store, stored) => store.put(stored),
+        commit: (stored) => collection.commitCreate(stored),
+      });
+    }
+    const stored = collection.prepareCreate(admitted, owner, this.#timestamps.now());
+    collection.commitCreate(stored);
+    return stored;
+  }
+
+  async update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
+    this.#check(options);
+    const admitted = this.#options.types.admit(resource);
+    const collection = this.#collection(admitted.metadata.type);
+    const owner = options?.owner ?? "";
+    const phase = options?.expectedPhase ?? "running";
+    if (this.#persistence !== undefined) {
+      return this.#durably(this.#persistence, collection, {
+        prepare: () => collection.prepareUpdate(admitted, owner, phase, this.#timestamps.now()),
+        persist: (store, stored) => store.put(stored),
+        commit: (stored) => collection.commitUpdate(stored),
+      });
+    }
+    const stored = collection.prepareUpdate(admitted, owner, phase, this.#timestamps.now());
+    collection.commitUpdate(stored);
+    return stored;
+  }
+
+  async destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
+    this.#check(options);
+    const collection = this.#collection(pointer.type);
+    const owner = options?.owner ?? "";
+    if (this.#persistence !== undefined) {
+      await this.#durably(this.#persistence, collection, {
+        prepare: () => collection.prepareDestroy(pointer, owner),
+        persist: (store, stored) => store.destroy(stored.metadata),
+        commit: (stored) => collection.commitDestroy(stored),
+      });
+      return;
+    }
+    collection.commitDestroy(collection.prepareDestroy(pointer, owner));
+  }
+
+  async watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
+    this.#check(options);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    options.signal?.throwIfAborted();
+    const collection = this.#collection(pointer.type);
+    const cursor = openResourceCursor(collection, pointer.id, options, this.#options.overrun);
+    return new EventWatch(cursor, collection.wakeups, options.signal);
+  }
+
+  async watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
+    const { cursor, collection } = await this.#openKind(kind, options);
+    return new EventWatch(cursor, collection.wakeups, options.signal);
+  }
+
+  async watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
+    const { cursor, collection } = await this.#openKind(kind, options);
+    return new BatchWatch(cursor, collection.wakeups, options.signal);
+  }
+
+  /** Ends all watches; later operations are refused. Writes that a backing store works on still finish. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    for (const { wakeups } of this.#collections.values()) wakeups.closeAll();
+    await this.#persistence?.idle();
+  }
+
+  async #openKind(kind: Kind, options: WatchKindOptions): Promise<{ cursor: Cursor; collection: Collection }> {
+    this.#check(options);
+    const query = await compileQuery(options);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    options.signal?.throwIfAborted();
+    const collection = this.#collection(kind.type);
+    return { cursor: openKindCursor(collection, options, query, this.#options.overrun), collection };
+  }
+
+  #check(options: CallOptions | undefined): void {
+    options?.signal?.throwIfAborted();
+    if (this.#closed) throw new StateError("unavailable", `the state of namespace ${JSON.stringify(this.#namespace)} is closed`);
+  }
+
+  #collection(type: string): Collection {
+    let collection = this.#collections.get(type);
+    if (collection === undefined) {
+      collection = new Collection({ namespace: this.#namespace, type }, this.#options);
+      this.#collections.set(type, collection);
+    }
+    return collection;
+  }
+
+  #load(persistence: Persistence): Promise<void> {
+    return persistence.load((resources) => {
+      for (const resource of resources) {
+        const admitted = this.#options.types.admit(resource);
+        this.#collection(admitted.metadata.type).commitCreate(admitted);
+      }
+    });
+  }
+
+  /** Check, persist, commit, publish: one critical section per collection, in which reads see what was before. */
+  async #durably(persistence: Persistence, collection: Collection, write: DurableWrite): Promise<Resource> {
+    await this.#load(persistence);
+    return persistence.exclusive(collection.kind.type, async () => {
+      const stored = write.prepare();
+      await write.persist(persistence.store, stored);
+      write.commit(stored);
+      return stored;
+    });
+  }
+}
+
+interface DurableWrite {
+  prepare(): Resource;
+  persist(store: Persistence["store"], stored: Resource): Promise<void>;
+  commit(stored: Resource): void;
+}

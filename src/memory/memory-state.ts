@@ -1,0 +1,12 @@
+import { NamespaceRouter, WrappedState } from "../state/index.ts";
+import { MemoryNamespace } from "./memory-namespace.ts";
+import { resolveMemoryOptions, type MemoryStateOptions } from "./memory-options.ts";
+
+/** A State in the memory of this process: every namespace exists, and is empty until something is created in it. */
+export class MemoryState extends WrappedState {
+  /** @throws {RangeError} for a history bound that makes no sense. */
+  constructor(options?: MemoryStateOptions) {
+    const resolved = resolveMemoryOptions(options);
+    super(new NamespaceRouter((namespace) => new MemoryNamespace(namespace, resolved)));
+  }
+}

@@ -1,0 +1,73 @@
+import { formatPointer, StateError } from "../resource/index.ts";
+import {
+  EventType,
+  type CompiledQuery,
+  type Event,
+  type OverrunPolicy,
+  type WatchKindOptions,
+  type WatchOptions,
+} from "../state/index.ts";
+import type { Collection } from "./collection.ts";
+import { contents, Cursor, presentEvent } from "./cursor.ts";
+import { historyEvent } from "./history-event.ts";
+
+/**
+ * A cursor for the watch of one resource. Position and present state are fixed now.
+ *
+ * @throws {StateError} `invalid` for contradictory options, `invalid_bookmark`.
+ */
+export function openResourceCursor(collection: Collection, id: string, options: WatchOptions, overrun: OverrunPolicy): Cursor {
+  const what = formatPointer({ ...collection.kind, id });
+  const { history } = collection;
+  const tailEvents = checkReplay(what, options);
+  let position = history.written;
+  const initial: (() => readonly Event[])[] = [];
+  if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark, 0);
+  else if (tailEvents > 0) position = history.tail(tailEvents, ({ resource }) => resource?.metadata.id === id);
+  else {
+    const present = [presentEvent(collection, id)];
+    initial.push(() => present);
+  }
+  return new Cursor(collection, { position, initial, query: undefined, id, overrun: options.overrun ?? overrun });
+}
+
+/** A cursor for the watch of a kind, likewise. */
+export function openKindCursor(
+  collection: Collection,
+  options: WatchKindOptions,
+  query: CompiledQuery | undefined,
+  overrun: OverrunPolicy,
+): Cursor {
+  const what = `${collection.kind.type} in ${JSON.stringify(collection.kind.namespace)}`;
+  const { history, bookmarks, marker } = collection;
+  const tailEvents = checkReplay(what, options);
+  if (options.bootstrap === true && (tailEvents > 0 || options.startFromBookmark !== undefined)) {
+    throw new StateError("invalid", `a watch of ${what} cannot both bootstrap and replay past events`);
+  }
+  let position = history.written;
+  if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark, -1);
+  else if (tailEvents > 0) position = history.tail(tailEvents, () => true);
+  const initial: (() => readonly Event[])[] = [];
+  if (options.bootstrap === true) {
+    const list = collection.list(query);
+    initial.push(() => contents(collection, list, position));
+  }
+  if (options.bootstrapBookmark === true) {
+    initial.push(() => [historyEvent(EventType.noop, marker, undefined, position - 1, bookmarks)]);
+  }
+  return new Cursor(collection, { position, initial, query, id: undefined, overrun: options.overrun ?? overrun });
+}
+
+/** The number of events to replay; 0 for none. */
+function checkReplay(what: string, { tailEvents = 0, startFromBookmark, overrun }: WatchOptions): number {
+  if (!Number.isSafeInteger(tailEvents)) {
+    throw new StateError("invalid", `tailEvents of a watch of ${what} must be a whole number, got ${String(tailEvents)}`);
+  }
+  if (tailEvents > 0 && startFromBookmark !== undefined) {
+    throw new StateError("invalid", `a watch of ${what} takes either tailEvents or startFromBookmark, not both`);
+  }
+  if (overrun !== undefined && overrun !== "resync" && overrun !== "error") {
+    throw new StateError("invalid", `overrun of a watch of ${what} must be "resync" or "error", got ${JSON.stringify(overrun)}`);
+  }
+  return Math.max(0, tailEvents);
+}

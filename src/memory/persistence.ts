@@ -1,0 +1,50 @@
+import type { Resource } from "../resource/index.ts";
+import type { BackingStore } from "./backing-store.ts";
+
+/** Keeps writes of one collection apart while a backing store works, and loads the store once. */
+export class Persistence {
+  readonly store: BackingStore;
+  /** The load in progress or done; none after a failure, so that the next operation tries again. */
+  #loaded: Promise<void> | undefined;
+  /** The last write of each type; the next one starts when it has ended, either way. */
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  constructor(store: BackingStore) {
+    this.store = store;
+  }
+
+  /**
+   * Loads the store once; concurrent callers share it. Everything is staged first, so that a load that fails half-way
+   * leaves nothing behind.
+   */
+  load(inject: (resources: readonly Resource[]) => void): Promise<void> {
+    return (this.#loaded ??= this.#load(inject));
+  }
+
+  /** Resolves when no write is under way. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#tails.values());
+  }
+
+  async #load(inject: (resources: readonly Resource[]) => void): Promise<void> {
+    try {
+      const staged: Resource[] = [];
+      await this.store.load((resource) => void staged.push(resource));
+      inject(staged);
+    } catch (error) {
+      this.#loaded = undefined;
+      throw error;
+    }
+  }
+
+  /** Runs `write` after all earlier ones of the same type. */
+  exclusive<T>(type: string, write: () => Promise<T>): Promise<T> {
+    const result = (this.#tails.get(type) ?? Promise.resolve()).then(write, write);
+    this.#tails.set(type, result);
+    const forget = () => {
+      if (this.#tails.get(type) === result) this.#tails.delete(type);
+    };
+    result.then(forget, forget);
+    return result;
+  }
+}
