@@ -3,7 +3,7 @@ import type { MetadataInit } from "./metadata.ts";
 import type { Immutable } from "./plain-data.ts";
 import { formatPointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
 import { createResource, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
-import { formatIssues } from "./spec-issue.ts";
+import { formatIssues, type SpecIssue } from "./spec-issue.ts";
 import { StateError } from "./state-error.ts";
 
 /** How a type presents itself to people: aliases and table columns of its resource definition. */
@@ -112,12 +112,20 @@ class SchemaSource implements SpecSource {
       );
     }
     if (result.issues === undefined) return result.value;
-    const issues = result.issues.map(({ message, path }) => ({ message, path: plainPath(path ?? []) }));
+    const issues = result.issues.flatMap(specIssues);
     throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${formatIssues(issues)}`, {
       pointer,
       issues,
     });
   }
+}
+
+/** An issue as ours. Zod reports all unknown keys of an object in one, at the object: that becomes one at each key. */
+function specIssues(issue: StandardSchemaV1.Issue): readonly SpecIssue[] {
+  const path = plainPath(issue.path ?? []);
+  const { code, keys } = issue as { readonly code?: unknown; readonly keys?: unknown };
+  if (code !== "unrecognized_keys" || !Array.isArray(keys)) return [{ message: issue.message, path }];
+  return keys.map((key) => ({ message: "is not a known field", path: [...path, String(key)] }));
 }
 
 function plainPath(path: NonNullable<StandardSchemaV1.Issue["path"]>): readonly (string | number)[] {

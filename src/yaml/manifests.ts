@@ -1,0 +1,99 @@
+import { formatPointer, type AnyResourceType, type Resource } from "../resource/index.ts";
+import { readManifest } from "./manifest.ts";
+import { collect } from "./metadata-yaml.ts";
+import { splitDocuments, type DocumentText } from "./split-documents.ts";
+import { TypeNames } from "./type-names.ts";
+import { formatPosition, YamlError, type Position } from "./yaml-error.ts";
+import { YamlSource } from "./yaml-source.ts";
+
+export interface ParseManifestsOptions {
+  /** The types that manifests may be of. */
+  readonly types: Iterable<AnyResourceType>;
+  /** Name of the file, for positions. */
+  readonly file?: string | undefined;
+  /** Longer texts are refused. Unit: UTF-16 units. Default: 4 Mi. */
+  readonly maxLength?: number | undefined;
+}
+
+/** What a stream of manifests holds. */
+export interface Manifests {
+  /** The resources of all documents without a mistake, in their order. */
+  readonly resources: readonly Resource[];
+  /** Every mistake of the others, in their order. */
+  readonly errors: readonly YamlError[];
+  /** Where each resource stands. */
+  readonly positions: ReadonlyMap<Resource, Position>;
+}
+
+const DEFAULTS = { maxLength: 4 * 2 ** 20 } as const;
+
+/**
+ * Reads resources as people write them: a stream of YAML (or JSON) documents, each of the form
+ *
+ * ```yaml
+ * metadata:
+ *     type: Service        # the full type, or any alias of it: Services.supervisor.example.dev, svc
+ *     id: web
+ *     labels: { tier: front }
+ * spec:
+ *     command: [node, web.js]
+ * ```
+ *
+ * `metadata` may hold everything that metadata has, so that the output of {@link formatResource} can be read as well;
+ * only `type` and `id` must be there. The namespace defaults to the type's. `spec` is checked by the type's schema, and
+ * may be absent where the schema accepts an empty one. Values in `metadata` are texts whatever they look like. Unknown
+ * keys are mistakes, and so is a resource that stands there twice.
+ *
+ * A mistake in one document never hides another document. The promise rejects only for programming mistakes.
+ */
+export async function parseManifests(text: string, options: ParseManifestsOptions): Promise<Manifests> {
+  const { file, maxLength = DEFAULTS.maxLength } = options;
+  const reader = new ManifestReader(new TypeNames(options.types), file);
+  if (text.length > maxLength) {
+    const start = { file, line: 1, column: 1 };
+    reader.errors.push(
+      new YamlError(`the text has ${text.length} characters, more than the ${maxLength} allowed`, start),
+    );
+    return reader;
+  }
+  for (const document of splitDocuments(text)) await reader.read(document);
+  return reader;
+}
+
+class ManifestReader implements Manifests {
+  readonly resources: Resource[] = [];
+  readonly errors: YamlError[] = [];
+  readonly positions: Map<Resource, Position> = new Map<Resource, Position>();
+  readonly #byAddress = new Map<string, Position>();
+  readonly #types: TypeNames;
+  readonly #file: string | undefined;
+
+  constructor(types: TypeNames, file: string | undefined) {
+    this.#types = types;
+    this.#file = file;
+  }
+
+  async read({ text, firstLine }: DocumentText): Promise<void> {
+    const errors: YamlError[] = [];
+    const source = collect(errors, () => new YamlSource(text, { file: this.#file, firstLine }));
+    if (source !== undefined && source.root !== null) {
+      const resource = await readManifest(source, this.#types, errors);
+      if (resource !== undefined && errors.length === 0) this.#add(resource, source, errors);
+    }
+    this.errors.push(...errors.sort((a, b) => a.line - b.line || a.column - b.column));
+  }
+
+  #add(resource: Resource, source: YamlSource, errors: YamlError[]): void {
+    const address = formatPointer(resource.metadata);
+    const first = this.#byAddress.get(address);
+    if (first !== undefined) {
+      const at = ["metadata", "id"];
+      errors.push(source.error(`${address} is there already, at ${formatPosition(first)}`, source.locate(at), at));
+      return;
+    }
+    const position = source.positionOf(source.root);
+    this.#byAddress.set(address, position);
+    this.positions.set(resource, position);
+    this.resources.push(resource);
+  }
+}

@@ -1,0 +1,59 @@
+import { definitionOf, hasCode, type AnyResourceType } from "../resource/index.ts";
+
+/** A type, or why there is none. */
+export type NamedType = { readonly type: AnyResourceType } | { readonly reason: string };
+
+/** Enough to find a mistake by. */
+const MOST_SHOWN = 10;
+
+/**
+ * Finds types by what people call them: the full name, or any alias of their definition in any case (`Service`,
+ * `services`, `svc`), as long as only one type is called so.
+ */
+export class TypeNames {
+  readonly #types: ReadonlyMap<string, AnyResourceType>;
+  #aliases: Promise<ReadonlyMap<string, readonly AnyResourceType[]>> | undefined;
+
+  constructor(types: Iterable<AnyResourceType>) {
+    this.#types = new Map(Array.from(types, (type) => [type.type, type]));
+  }
+
+  async find(name: string): Promise<NamedType> {
+    const exact = this.#types.get(name);
+    if (exact !== undefined) return { type: exact };
+    this.#aliases ??= aliasesOf(this.#types.values());
+    const [type, ...others] = (await this.#aliases).get(name.toLowerCase()) ?? [];
+    if (type === undefined) return { reason: `is not a known type; known: ${this.#list(this.#types.values())}` };
+    if (others.length > 0) return { reason: `could be any of ${this.#list([type, ...others])}; write the full type` };
+    return { type };
+  }
+
+  #list(types: Iterable<AnyResourceType>): string {
+    const names = Array.from(types, ({ type }) => type).sort();
+    const more = names.length - MOST_SHOWN;
+    return `${names.slice(0, MOST_SHOWN).join(", ") || "none"}${more > 0 ? ` and ${more} more` : ""}`;
+  }
+}
+
+async function aliasesOf(types: Iterable<AnyResourceType>): Promise<ReadonlyMap<string, readonly AnyResourceType[]>> {
+  const aliases = new Map<string, AnyResourceType[]>();
+  for (const type of types) {
+    for (const alias of await aliasesOfType(type)) {
+      const known = aliases.get(alias);
+      if (known === undefined) aliases.set(alias, [type]);
+      else known.push(type);
+    }
+  }
+  return aliases;
+}
+
+/** A type whose name does not follow the rules of definitions is called by that name alone. */
+async function aliasesOfType(type: AnyResourceType): Promise<ReadonlySet<string>> {
+  try {
+    const { spec } = await definitionOf(type);
+    return new Set([spec.type, ...spec.allAliases].map((alias) => alias.toLowerCase()));
+  } catch (error) {
+    if (hasCode(error, "invalid")) return new Set([type.type.toLowerCase()]);
+    throw error;
+  }
+}
