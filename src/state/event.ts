@@ -71,4 +71,9 @@ export interface ErroredEvent {
  * there now, then `Bootstrapped`: forget what you knew at the first, take the rest as the new contents. (The watch of
  * one resource gets `Resynced`, then its present state as `Created` or `Destroyed`.)
  */
-export type Event<Spec = unknown> = CreatedEvent<Spec> | UpdatedEvent<Spec> | DestroyedEvent<Spec> | MarkerEvent | ErroredEvent;
+export type Event<Spec = unknown> =
+  | CreatedEvent<Spec>
+  | UpdatedEvent<Spec>
+  | DestroyedEvent<Spec>
+  | MarkerEvent
+  | ErroredEvent;

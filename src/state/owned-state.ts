@@ -82,10 +82,14 @@ export class OwnedState {
   modify<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<Spec>,
+    change: Change<NoInfer<Spec>>,
     options?: OwnedModifyOptions,
   ): Promise<Resource<Spec>>;
-  modify<Spec>(initial: Resource<Spec>, change: Change<Spec>, options?: OwnedModifyOptions): Promise<Resource<Spec>>;
+  modify<Spec>(
+    initial: Resource<Spec>,
+    change: Change<NoInfer<Spec>>,
+    options?: OwnedModifyOptions,
+  ): Promise<Resource<Spec>>;
   modify(target: AnyResourceType | Resource, ...args: readonly unknown[]): Promise<Resource> {
     if (typeof args[0] === "string") {
       const [id, change, options = {}] = args as [string, Change<unknown>, OwnedModifyOptions?];

@@ -41,7 +41,11 @@ export interface State extends CoreState {
   get<Spec>(ref: Ref<Spec>, options?: GetOptions): Promise<Resource<Spec>>;
 
   /** {@link get}, with undefined for a resource that does not exist. */
-  getOrNull<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: GetOptions): Promise<Resource<Spec> | undefined>;
+  getOrNull<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    options?: GetOptions,
+  ): Promise<Resource<Spec> | undefined>;
   getOrNull<Spec>(ref: Ref<Spec>, options?: GetOptions): Promise<Resource<Spec> | undefined>;
 
   list<Spec>(type: ResourceType<Spec, string, never>, options?: ListOptions): Promise<ResourceList<Spec>>;
@@ -71,10 +75,14 @@ export interface State extends CoreState {
   updateWithConflicts<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<Spec>,
+    change: Change<NoInfer<Spec>>,
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
-  updateWithConflicts<Spec>(ref: Ref<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
+  updateWithConflicts<Spec>(
+    ref: Ref<Spec>,
+    change: Change<NoInfer<Spec>>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
 
   /**
    * {@link updateWithConflicts}, or create when the resource does not exist. The draft of a new resource's spec is the
@@ -82,8 +90,17 @@ export interface State extends CoreState {
    *
    * @throws {StateError} `already_exists` when somebody else created it in between; it is not retried.
    */
-  modify<Spec>(type: ResourceType<Spec, string, never>, id: string, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
-  modify<Spec>(initial: Resource<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
+  modify<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    change: Change<NoInfer<Spec>>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
+  modify<Spec>(
+    initial: Resource<Spec>,
+    change: Change<NoInfer<Spec>>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
 
   /**
    * Resolves to the resource of the first event that meets the condition; the present state counts.
@@ -93,10 +110,14 @@ export interface State extends CoreState {
   watchFor<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    condition?: WatchCondition<Spec>,
+    condition?: WatchCondition<NoInfer<Spec>>,
     options?: CallOptions,
   ): Promise<Resource<Spec> | Tombstone>;
-  watchFor<Spec>(ref: Ref<Spec>, condition?: WatchCondition<Spec>, options?: CallOptions): Promise<Resource<Spec> | Tombstone>;
+  watchFor<Spec>(
+    ref: Ref<Spec>,
+    condition?: WatchCondition<NoInfer<Spec>>,
+    options?: CallOptions,
+  ): Promise<Resource<Spec> | Tombstone>;
 
   /**
    * Asks for the end of a resource. Idempotent.

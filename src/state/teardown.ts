@@ -47,14 +47,12 @@ export async function teardownAndDestroy(
 const isReleased = ({ metadata }: Resource): boolean => metadata.finalizers.length === 0;
 
 /** When somebody else was faster, that is success as well; who owns the resource then does not matter. */
-async function moveToTearingDown(
+function moveToTearingDown(
   core: CoreState,
   clock: Pick<Clock, "defer">,
   pointer: Pointer,
   { owner, signal }: DestroyOptions,
 ): Promise<Resource> {
-  const current = await core.get(pointer, { signal });
-  if (current.metadata.phase === Phase.tearingDown) return current;
   return deriveUntilWritten(core, clock, {
     pointer,
     owner: { name: owner },

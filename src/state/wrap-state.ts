@@ -138,10 +138,14 @@ export class WrappedState implements State {
   updateWithConflicts<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<Spec>,
+    change: Change<NoInfer<Spec>>,
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
-  updateWithConflicts<Spec>(ref: Ref<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
+  updateWithConflicts<Spec>(
+    ref: Ref<Spec>,
+    change: Change<NoInfer<Spec>>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
   updateWithConflicts(target: AnyResourceType | Pointer, ...args: readonly unknown[]): Promise<Resource> {
     const { pointer, type, rest } = parseTarget(target, args);
     const [change, options = {}] = rest as [Change<unknown>, UpdateOptions?];
@@ -152,11 +156,15 @@ export class WrappedState implements State {
   modify<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<Spec>,
+    change: Change<NoInfer<Spec>>,
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
-  modify<Spec>(initial: Resource<Spec>, change: Change<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
-  async modify(target: AnyResourceType | Resource, ...args: readonly unknown[]): Promise<Resource> {
+  modify<Spec>(
+    initial: Resource<Spec>,
+    change: Change<NoInfer<Spec>>,
+    options?: UpdateOptions,
+  ): Promise<Resource<Spec>>;
+  modify(target: AnyResourceType | Resource, ...args: readonly unknown[]): Promise<Resource> {
     if (typeof args[0] === "string") {
       const [id, change, options = {}] = args as [string, Change<unknown>, UpdateOptions?];
       const type = target as AnyResourceType;
@@ -176,12 +184,12 @@ export class WrappedState implements State {
   watchFor<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    condition?: WatchCondition<Spec>,
+    condition?: WatchCondition<NoInfer<Spec>>,
     options?: CallOptions,
   ): Promise<Resource<Spec> | Tombstone>;
   watchFor<Spec>(
     ref: Ref<Spec>,
-    condition?: WatchCondition<Spec>,
+    condition?: WatchCondition<NoInfer<Spec>>,
     options?: CallOptions,
   ): Promise<Resource<Spec> | Tombstone>;
   async watchFor(target: AnyResourceType | Pointer, ...args: readonly unknown[]): Promise<Resource | Tombstone> {
