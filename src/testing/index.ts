@@ -1,3 +1,4 @@
+// The contract suites and what they are written with.
 export {
   Int,
   PathResource,
@@ -7,4 +8,34 @@ export {
   type PathSpec,
   type TextSpec,
 } from "./conformance-resources.ts";
-export { RecordingLogger, type LogLevel, type LogLine } from "./recording-logger.ts";
+export {
+  stateConformance,
+  STATE_SCENARIOS,
+  type StateSuiteOptions,
+  type TestApi,
+  type TestContext,
+} from "./state-conformance.ts";
+
+// Waiting for what must become true.
+export {
+  assertAll,
+  assertLength,
+  assertNoResource,
+  assertResource,
+  assertResources,
+  resourceIds,
+  type AssertOptions,
+  type Check,
+} from "./assert-resource.ts";
+export type { WaitOptions } from "./deadline.ts";
+export { destroyAll, destroyResources, teardownResources, type EndOptions } from "./destroy-resources.ts";
+export { eventually, type EventuallyOptions } from "./eventually.ts";
+
+// Watches.
+export { describeEvent, sameEvent } from "./describe-event.ts";
+export { expectEvents, type ExpectedEvent } from "./expect-events.ts";
+export { foldWatch, WatchFold, type FoldOptions } from "./watch-fold.ts";
+export { WatchReader } from "./watch-reader.ts";
+
+// Stores and their faults.
+export { JsonBackingStore, type StoreStep } from "./json-backing-store.ts";
