@@ -39,3 +39,6 @@ export { WatchReader } from "./watch-reader.ts";
 
 // Stores and their faults.
 export { JsonBackingStore, type StoreStep } from "./json-backing-store.ts";
+
+// Logs.
+export { RecordingLogger, type LogLevel, type LogLine } from "./recording-logger.ts";
