@@ -89,8 +89,9 @@ class CastEvent {
 export class CastWatch<T> implements Watch<T> {
   readonly #inner: Watch<T>;
   readonly #cast: (value: T) => T;
-  readonly takePending?: () => T | undefined;
-  readonly onPending?: (listener: () => void) => void;
+  // Only declared: where the inner watch has none, a user who asks for it must not find it.
+  declare readonly takePending?: () => T | undefined;
+  declare readonly onPending?: (listener: () => void) => void;
 
   constructor(inner: Watch<T>, cast: (value: T) => T) {
     this.#inner = inner;
