@@ -8,13 +8,8 @@ export {
   type PathSpec,
   type TextSpec,
 } from "./conformance-resources.ts";
-export {
-  stateConformance,
-  STATE_SCENARIOS,
-  type StateSuiteOptions,
-  type TestApi,
-  type TestContext,
-} from "./state-conformance.ts";
+export { stateConformance, STATE_SCENARIOS, type StateSuiteOptions } from "./state-conformance.ts";
+export type { TestApi, TestContext } from "./test-api.ts";
 
 // Waiting for what must become true.
 export {

@@ -7,7 +7,8 @@ import { MemoryNamespace, MemoryState, type BackingStore } from "../memory/index
 import { createResource, type Pointer, type Resource } from "../resource/index.ts";
 import { AccessFilter, wrapState } from "../state/index.ts";
 import { JsonBackingStore } from "./json-backing-store.ts";
-import { stateConformance, STATE_SCENARIOS, type TestContext } from "./state-conformance.ts";
+import { stateConformance, STATE_SCENARIOS } from "./state-conformance.ts";
+import type { TestContext } from "./test-api.ts";
 
 const namespaces = ["default", "controller", "system", "runtime"];
 

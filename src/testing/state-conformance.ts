@@ -12,17 +12,7 @@ import { watchKind } from "./state-suite/watch-kind.ts";
 import { watchLifetime } from "./state-suite/watch-lifetime.ts";
 import { watchOne } from "./state-suite/watch-one.ts";
 import { ScenarioSkipped, World, type Scenario } from "./state-suite/world.ts";
-
-/** What a test runner may hand to a running test. `vitest` and `node:test` both do. */
-export interface TestContext {
-  /** Reports the test as skipped. */
-  skip?(reason: string): void;
-}
-
-/** The part of a test runner that the suites need; that of `vitest` and of `node:test` both fit. */
-export interface TestApi {
-  test(name: string, fn: (context?: TestContext) => Promise<void>): unknown;
-}
+import type { TestApi } from "./test-api.ts";
 
 export interface StateSuiteOptions {
   /**
