@@ -32,6 +32,9 @@ export class Bookmarks {
 
   invalid(reason: string): StateError {
     const { namespace, type } = this.#kind;
-    return new StateError("invalid_bookmark", `the bookmark for a watch of ${type} in ${JSON.stringify(namespace)} ${reason}`);
+    return new StateError(
+      "invalid_bookmark",
+      `the bookmark for a watch of ${type} in ${JSON.stringify(namespace)} ${reason}`,
+    );
   }
 }

@@ -12,7 +12,13 @@ import {
   type Resource,
   type Tombstone,
 } from "../resource/index.ts";
-import { EventType, sealResourceList, type CompiledQuery, type ExpectedPhase, type ResourceList } from "../state/index.ts";
+import {
+  EventType,
+  sealResourceList,
+  type CompiledQuery,
+  type ExpectedPhase,
+  type ResourceList,
+} from "../state/index.ts";
 import { Bookmarks } from "./bookmark.ts";
 import { historyEvent } from "./history-event.ts";
 import { History } from "./history.ts";
@@ -67,7 +73,8 @@ export class Collection {
   }
 
   prepareCreate(resource: Resource, owner: string, now: string): Resource {
-    const { metadata } = resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
+    const { metadata } =
+      resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
     const { namespace, type, id, phase, finalizers, labels, annotations } = metadata;
     if (this.#entries.has(id)) {
       throw new StateError("already_exists", `${formatReference(metadata)} exists already`, { pointer: metadata });
@@ -91,14 +98,22 @@ export class Collection {
     const stored = this.get(offered).metadata;
     if (stored.owner !== owner) throw ownerConflict(stored, owner);
     if (stored.version !== offered.version) {
-      throw new StateError("version_conflict", `${formatReference(stored)} is not at version ${offered.version}, which the update was made from`, {
-        pointer: stored,
-      });
+      throw new StateError(
+        "version_conflict",
+        `${formatReference(stored)} is not at version ${offered.version}, which the update was made from`,
+        {
+          pointer: stored,
+        },
+      );
     }
     if (expectedPhase !== "any" && stored.phase !== expectedPhase) {
-      throw new StateError("phase_conflict", `${formatReference(stored)} is ${stored.phase}, not ${expectedPhase} as the update expects`, {
-        pointer: stored,
-      });
+      throw new StateError(
+        "phase_conflict",
+        `${formatReference(stored)} is ${stored.phase}, not ${expectedPhase} as the update expects`,
+        {
+          pointer: stored,
+        },
+      );
     }
     return replaceMetadata(
       resource,
@@ -121,7 +136,8 @@ export class Collection {
   commitUpdate(updated: Resource): void {
     const entry = this.#entries.get(updated.metadata.id);
     const old = entry?.resource;
-    if (entry === undefined || old === undefined) throw new Error(`${formatReference(updated.metadata)} vanished within its own update`);
+    if (entry === undefined || old === undefined)
+      throw new Error(`${formatReference(updated.metadata)} vanished within its own update`);
     entry.resource = updated;
     this.#publish(EventType.updated, updated, old);
   }
@@ -132,9 +148,13 @@ export class Collection {
     const { metadata } = resource;
     if (metadata.owner !== owner) throw ownerConflict(metadata, owner);
     if (metadata.finalizers !== NO_FINALIZERS && metadata.finalizers.length > 0) {
-      throw new StateError("pending_finalizers", `${formatReference(metadata)} has finalizers left: ${metadata.finalizers.join(", ")}`, {
-        pointer: metadata,
-      });
+      throw new StateError(
+        "pending_finalizers",
+        `${formatReference(metadata)} has finalizers left: ${metadata.finalizers.join(", ")}`,
+        {
+          pointer: metadata,
+        },
+      );
     }
     return resource;
   }
@@ -150,7 +170,8 @@ export class Collection {
 
   #all(): Resource[] {
     const resources: Resource[] = [];
-    for (const { resource } of this.#sorted.read(this.#entries.values())) if (resource !== undefined) resources.push(resource);
+    for (const { resource } of this.#sorted.read(this.#entries.values()))
+      if (resource !== undefined) resources.push(resource);
     return resources;
   }
 
@@ -172,7 +193,11 @@ function withoutVersion({ namespace, type, id }: Pointer): Pointer {
 
 function ownerConflict(stored: Resource["metadata"], owner: string): StateError {
   const claims = (name: string) => (name === "" ? "nobody" : JSON.stringify(name));
-  return new StateError("owner_conflict", `${formatReference(stored)} is owned by ${claims(stored.owner)}, not by ${claims(owner)}`, {
-    pointer: stored,
-  });
+  return new StateError(
+    "owner_conflict",
+    `${formatReference(stored)} is owned by ${claims(stored.owner)}, not by ${claims(owner)}`,
+    {
+      pointer: stored,
+    },
+  );
 }

@@ -103,7 +103,13 @@ export class Cursor {
   #resync(): readonly Event[] {
     const collection = this.#collection;
     this.#position = collection.history.written;
-    const start = historyEvent(EventType.resynced, collection.marker, undefined, this.#position - 1, collection.bookmarks);
+    const start = historyEvent(
+      EventType.resynced,
+      collection.marker,
+      undefined,
+      this.#position - 1,
+      collection.bookmarks,
+    );
     if (this.id !== undefined) return [start, presentEvent(collection, this.id)];
     return [start, ...contents(collection, collection.list(this.#query), this.#position)];
   }
@@ -112,7 +118,9 @@ export class Cursor {
 /** The present state of one resource as an event. */
 export function presentEvent(collection: Collection, id: string): Event {
   const resource = collection.find(id);
-  return resource === undefined ? initialEvent(createTombstone({ ...collection.kind, id }), false) : initialEvent(resource, true);
+  return resource === undefined
+    ? initialEvent(createTombstone({ ...collection.kind, id }), false)
+    : initialEvent(resource, true);
 }
 
 /** A list as `Created` events, then `Bootstrapped`, which carries the position before `position`. */

@@ -50,7 +50,13 @@ export function historyEvent(
 
 /** An event that describes the contents at the start of a watch: without a position. */
 export function initialEvent(resource: Resource | Tombstone, exists: boolean): Event {
-  return new HistoryEvent(exists ? EventType.created : EventType.destroyed, resource, undefined, undefined, undefined) as Event;
+  return new HistoryEvent(
+    exists ? EventType.created : EventType.destroyed,
+    resource,
+    undefined,
+    undefined,
+    undefined,
+  ) as Event;
 }
 
 /** The same change, as a watcher with a query sees it: it keeps its position. */

@@ -41,7 +41,10 @@ export class History {
 
   /** Position of the oldest event that a new watcher may start at. */
   get oldestStart(): number {
-    return Math.max(0, Math.min(this.#written, Math.max(this.#written - this.#capacity + this.#limits.gap, this.#oldest)));
+    return Math.max(
+      0,
+      Math.min(this.#written, Math.max(this.#written - this.#capacity + this.#limits.gap, this.#oldest)),
+    );
   }
 
   publish(event: Event): void {

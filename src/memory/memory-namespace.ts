@@ -142,7 +142,8 @@ export class MemoryNamespace implements CoreState {
 
   #check(options: CallOptions | undefined): void {
     options?.signal?.throwIfAborted();
-    if (this.#closed) throw new StateError("unavailable", `the state of namespace ${JSON.stringify(this.#namespace)} is closed`);
+    if (this.#closed)
+      throw new StateError("unavailable", `the state of namespace ${JSON.stringify(this.#namespace)} is closed`);
   }
 
   #collection(type: string): Collection {

@@ -55,11 +55,24 @@ export function resolveMemoryOptions(options: MemoryStateOptions = {}): Resolved
 }
 
 function resolveHistory(options: HistoryOptions = {}): ResolvedMemoryOptions["history"] {
-  const initialCapacity = whole("history.initialCapacity", 1, options.initialCapacity ?? Math.min(DEFAULT_CAPACITY, options.maxCapacity ?? DEFAULT_CAPACITY));
-  const maxCapacity = Math.max(initialCapacity, whole("history.maxCapacity", 1, options.maxCapacity ?? DEFAULT_CAPACITY));
+  const initialCapacity = whole(
+    "history.initialCapacity",
+    1,
+    options.initialCapacity ?? Math.min(DEFAULT_CAPACITY, options.maxCapacity ?? DEFAULT_CAPACITY),
+  );
+  const maxCapacity = Math.max(
+    initialCapacity,
+    whole("history.maxCapacity", 1, options.maxCapacity ?? DEFAULT_CAPACITY),
+  );
   const gap = whole("history.gap", 0, options.gap ?? Math.floor(maxCapacity / 20));
-  if (gap >= maxCapacity) throw new RangeError(`history.gap must be smaller than the capacity of ${maxCapacity}, got ${gap}`);
-  return { initialCapacity, maxCapacity, gap, maxBytes: whole("history.maxBytes", 1, options.maxBytes ?? DEFAULT_MAX_BYTES) };
+  if (gap >= maxCapacity)
+    throw new RangeError(`history.gap must be smaller than the capacity of ${maxCapacity}, got ${gap}`);
+  return {
+    initialCapacity,
+    maxCapacity,
+    gap,
+    maxBytes: whole("history.maxBytes", 1, options.maxBytes ?? DEFAULT_MAX_BYTES),
+  };
 }
 
 function whole(name: string, least: number, value: number): number {

@@ -16,7 +16,12 @@ import { historyEvent } from "./history-event.ts";
  *
  * @throws {StateError} `invalid` for contradictory options, `invalid_bookmark`.
  */
-export function openResourceCursor(collection: Collection, id: string, options: WatchOptions, overrun: OverrunPolicy): Cursor {
+export function openResourceCursor(
+  collection: Collection,
+  id: string,
+  options: WatchOptions,
+  overrun: OverrunPolicy,
+): Cursor {
   const what = formatPointer({ ...collection.kind, id });
   const { history } = collection;
   const tailEvents = checkReplay(what, options);
@@ -61,13 +66,19 @@ export function openKindCursor(
 /** The number of events to replay; 0 for none. */
 function checkReplay(what: string, { tailEvents = 0, startFromBookmark, overrun }: WatchOptions): number {
   if (!Number.isSafeInteger(tailEvents)) {
-    throw new StateError("invalid", `tailEvents of a watch of ${what} must be a whole number, got ${String(tailEvents)}`);
+    throw new StateError(
+      "invalid",
+      `tailEvents of a watch of ${what} must be a whole number, got ${String(tailEvents)}`,
+    );
   }
   if (tailEvents > 0 && startFromBookmark !== undefined) {
     throw new StateError("invalid", `a watch of ${what} takes either tailEvents or startFromBookmark, not both`);
   }
   if (overrun !== undefined && overrun !== "resync" && overrun !== "error") {
-    throw new StateError("invalid", `overrun of a watch of ${what} must be "resync" or "error", got ${JSON.stringify(overrun)}`);
+    throw new StateError(
+      "invalid",
+      `overrun of a watch of ${what} must be "resync" or "error", got ${JSON.stringify(overrun)}`,
+    );
   }
   return Math.max(0, tailEvents);
 }

@@ -12,6 +12,9 @@ type Leaf = Uint8Array | Handle<object> | OpaqueSpec;
 /** Nesting deeper than this is refused: it is a mistake or an attack, and recursion would overflow the stack. */
 const DEEPEST = 200;
 
+/** Longer paths are cut in errors. Unit: UTF-16 units. */
+const LONGEST_PATH = 120;
+
 /** A frozen copy of plain data, and about how many bytes of memory it keeps alive. */
 export interface Frozen<T> {
   readonly value: Immutable<T>;
@@ -26,20 +29,30 @@ export interface Frozen<T> {
  * @throws {TypeError} for anything else; the message starts with the path of the part, such as `spec.ports[2]`.
  */
 export function freezePlain<T>(value: T, path = "spec"): Frozen<T> {
-  const walk = new Walk();
-  const frozen = walk.freeze(value, path, 0);
+  const walk = new Walk(path);
+  const frozen = walk.freeze(value);
   return { value: frozen as Immutable<T>, bytes: walk.bytes };
 }
 
 class Walk {
   bytes = 0;
+  readonly #root: string;
+  /** Keys and indices from the root to the part at hand. Made into text only for an error. */
+  readonly #path: (string | number)[] = [];
 
-  freeze(value: unknown, path: string, depth: number): unknown {
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  freeze(value: unknown): unknown {
     switch (typeof value) {
       case "string":
         this.bytes += 16 + value.length;
         return value;
       case "number":
+        if (!Number.isFinite(value)) throw this.#error(`must be a finite number, got ${value}`);
+        this.bytes += 8;
+        return value;
       case "boolean":
         this.bytes += 8;
         return value;
@@ -47,17 +60,18 @@ class Walk {
         this.bytes += 24;
         return value;
       case "object":
-        return value === null ? null : this.#freezeObject(value, path, depth);
+        return value === null ? null : this.#freezeObject(value);
       case "undefined":
       case "function":
       case "symbol":
-        throw new TypeError(`${path} must be plain data, got ${typeof value}`);
+        throw this.#error(`must be plain data, got ${typeof value}`);
     }
   }
 
-  #freezeObject(value: object, path: string, depth: number): unknown {
-    if (depth > DEEPEST)
-      throw new TypeError(`${path.slice(0, 80)}… is nested deeper than ${DEEPEST} levels, or is a cycle`);
+  #freezeObject(value: object): unknown {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) return this.#freezeRecord(value);
+    if (Array.isArray(value)) return this.#freezeArray(value);
     if (value instanceof Handle) return value;
     if (value instanceof OpaqueSpec) {
       this.bytes += value.byteLength;
@@ -67,38 +81,59 @@ class Walk {
       this.bytes += 100 + value.byteLength;
       return value.slice();
     }
-    if (Array.isArray(value)) return this.#freezeArray(value, path, depth);
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null && !isForeignPlain(prototype as object)) {
-      throw new TypeError(`${path} must be plain data, got an instance of ${className(prototype as object)}`);
-    }
-    return this.#freezeRecord(value as Record<string, unknown>, path, depth);
+    if (isForeignPlain(prototype as object)) return this.#freezeRecord(value);
+    throw this.#error(`must be plain data, got an instance of ${className(prototype as object)}`);
   }
 
-  #freezeArray(value: readonly unknown[], path: string, depth: number): unknown {
+  #freezeArray(value: readonly unknown[]): unknown {
     this.bytes += 32 + 8 * value.length;
     const copy: unknown[] = [];
-    for (let i = 0; i < value.length; i++) define(copy, i, this.freeze(value[i], `${path}[${i}]`, depth + 1));
+    for (let i = 0; i < value.length; i++) define(copy, i, this.#freezePart(i, value[i]));
     return Object.freeze(copy);
   }
 
-  #freezeRecord(value: Record<string, unknown>, path: string, depth: number): unknown {
-    const copy: Record<string, unknown> = {};
+  #freezeRecord(value: object): unknown {
+    // spreading keeps the shape of the original, which is both the fastest and the smallest copy
+    const copy: Record<string, unknown> = { ...value };
     this.bytes += 32;
-    for (const key of Object.keys(value)) {
-      const part = value[key];
-      if (part === undefined) continue;
+    for (const key of Object.keys(copy)) {
+      const part = copy[key];
+      if (part === undefined) {
+        delete copy[key];
+        continue;
+      }
       this.bytes += 8;
-      define(copy, key, this.freeze(part, `${path}.${key}`, depth + 1));
+      const frozen = this.#freezePart(key, part);
+      if (frozen !== part) define(copy, key, frozen);
     }
     return Object.freeze(copy);
+  }
+
+  #freezePart(key: string | number, part: unknown): unknown {
+    if (this.#path.length === DEEPEST) throw this.#error(`is nested deeper than ${DEEPEST} levels, or is a cycle`);
+    this.#path.push(key);
+    const frozen = this.freeze(part);
+    this.#path.pop();
+    return frozen;
+  }
+
+  #error(reason: string): TypeError {
+    let path = this.#root;
+    for (const key of this.#path) {
+      path += typeof key === "number" ? `[${key}]` : `.${key}`;
+      if (path.length > LONGEST_PATH) {
+        path = `${path.slice(0, LONGEST_PATH)}…`;
+        break;
+      }
+    }
+    return new TypeError(`${path} ${reason}`);
   }
 }
 
 /** Sets an own property; `__proto__` is a key like any other, and bytes are copied on each read. */
 function define(target: object, key: string | number, value: unknown): void {
   if (value instanceof Uint8Array) {
-    Object.defineProperty(target, key, { enumerable: true, get: () => value.slice() });
+    Object.defineProperty(target, key, { enumerable: true, configurable: true, get: () => value.slice() });
   } else if (key === "__proto__") {
     Object.defineProperty(target, key, { enumerable: true, configurable: true, writable: true, value });
   } else {
