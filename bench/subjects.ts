@@ -1,0 +1,20 @@
+import { benchEngine } from "./engine.ts";
+import type { Report } from "./report.ts";
+import { benchState } from "./state.ts";
+
+/** What can be measured, by the name that the command line takes. */
+export const SUBJECTS: ReadonlyMap<string, (report: Report, n: number) => Promise<void>> = new Map([
+  ["state", benchState],
+  ["engine", benchEngine],
+]);
+
+/** Measures the subjects one after the other; each is warmed up on States of its own, which are thrown away. */
+export async function runSubjects(names: readonly string[], n: number, report: Report): Promise<void> {
+  for (const name of names) {
+    const subject = SUBJECTS.get(name);
+    if (subject === undefined)
+      throw new RangeError(`there is no subject ${name}; choose from ${[...SUBJECTS.keys()].join(", ")}`);
+    await subject(() => {}, Math.min(n, 20_000));
+    await subject(report, n);
+  }
+}
