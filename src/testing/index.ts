@@ -10,6 +10,22 @@ export {
 } from "./conformance-resources.ts";
 export { stateConformance, STATE_SCENARIOS, type StateSuiteOptions } from "./state-conformance.ts";
 export type { TestApi, TestContext } from "./test-api.ts";
+export {
+  failingController,
+  intDoublerController,
+  intToStrController,
+  metricsController,
+  modifyWithResultController,
+  strToSentenceController,
+  sumController,
+  type SumControllerOptions,
+} from "./conformance-controllers.ts";
+export {
+  LAST_HOOK_RUN,
+  queueFailingController,
+  queueIntToStrController,
+  queueSleepingController,
+} from "./conformance-queue-controllers.ts";
 
 // Waiting for what must become true.
 export {
@@ -34,6 +50,8 @@ export { WatchReader } from "./watch-reader.ts";
 
 // Stores and their faults.
 export { JsonBackingStore, type StoreStep } from "./json-backing-store.ts";
+
+export { InterceptedState, type InterceptOptions, type StateCall } from "./intercepted-state.ts";
 
 // Logs.
 export { RecordingLogger, type LogLevel, type LogLine } from "./recording-logger.ts";
