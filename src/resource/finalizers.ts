@@ -1,15 +1,25 @@
+import { describeValue } from "./describe-value.ts";
+
 /** A set of names that keeps insertion order. While it is not empty, its resource cannot be destroyed. */
 export type Finalizers = readonly string[];
 
 export const NO_FINALIZERS: Finalizers = Object.freeze([]);
 
-/** A frozen copy of `names` in which later duplicates are dropped. */
+/**
+ * A frozen copy of `names` in which later duplicates are dropped.
+ *
+ * @throws {TypeError} when it is no array of strings.
+ */
 export function sealFinalizers(names: readonly string[]): Finalizers {
+  if (names === NO_FINALIZERS) return names;
+  if (!Array.isArray(names)) throw new TypeError(`must be a list of strings, got ${describeValue(names)}`);
   if (names.length === 0) return NO_FINALIZERS;
-  for (const name of names) {
-    if (typeof name !== "string") throw new TypeError(`a finalizer must be a string, got ${typeof name}`);
+  // Spreading turns holes into parts, so that they are seen.
+  const copy: string[] = names.length === 1 ? [...names] : [...new Set(names)];
+  for (const name of copy) {
+    if (typeof name !== "string") throw new TypeError(`a finalizer must be a string, got ${describeValue(name)}`);
   }
-  return Object.freeze([...new Set(names)]);
+  return Object.freeze(copy);
 }
 
 /** `list` with `names` appended; the same list when all of them are there. */

@@ -31,10 +31,8 @@ export {
 export { Handle } from "./handle.ts";
 export {
   createMetadata,
-  EPOCH,
   isDestroyReady,
   kindOf,
-  MetadataDraft,
   sameMetadata,
   sealMetadata,
   withMetadata,
@@ -43,6 +41,7 @@ export {
   type MetadataInit,
   type MetadataPatch,
 } from "./metadata.ts";
+export { MetadataDraft } from "./metadata-draft.ts";
 export { compileIdQuery, type IdQuery } from "./id-query.ts";
 export {
   equal,
@@ -61,15 +60,14 @@ export {
 export { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
 export { OpaqueSpec } from "./opaque-spec.ts";
 export { parsePhase, Phase } from "./phase.ts";
-export { draftOf, freezePlain, samePlain, type Draft, type Frozen, type Immutable } from "./plain-data.ts";
+export { freezePlain, PlainDataError, type Frozen } from "./freeze-plain.ts";
+export { draftOf, samePlain, type Draft, type Immutable } from "./plain-data.ts";
 export { formatPointer, formatReference, samePointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
 export { parseQuantity } from "./quantity.ts";
+export { changeResource, type Change } from "./change-resource.ts";
 export {
-  changeResource,
   createResource,
-  createTombstone,
   isSealed,
-  isTombstone,
   patchMetadata,
   replaceMetadata,
   resourceBytes,
@@ -77,10 +75,8 @@ export {
   sealResource,
   sourceOf,
   withSpec,
-  type Change,
   type Resource,
   type SpecSource,
-  type Tombstone,
 } from "./resource.ts";
 export {
   defineResource,
@@ -106,5 +102,7 @@ export {
   type ConflictFilter,
   type StateErrorOptions,
 } from "./state-error.ts";
+export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
 export { TypeRegistry } from "./type-registry.ts";
+export { EPOCH, isTimestamp } from "./timestamp.ts";
 export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./version.ts";

@@ -1,14 +1,9 @@
-import { copyDictionary, EMPTY_DICTIONARY, sameDictionary, sealDictionary, type Dictionary } from "./dictionary.ts";
-import {
-  NO_FINALIZERS,
-  sameFinalizers,
-  sealFinalizers,
-  withFinalizers,
-  withoutFinalizers,
-  type Finalizers,
-} from "./finalizers.ts";
+import { describeValue } from "./describe-value.ts";
+import { EMPTY_DICTIONARY, sameDictionary, sealDictionary, type Dictionary } from "./dictionary.ts";
+import { NO_FINALIZERS, sameFinalizers, sealFinalizers, type Finalizers } from "./finalizers.ts";
 import { parsePhase, Phase } from "./phase.ts";
-import type { Kind, Pointer } from "./pointer.ts";
+import { formatPointer, type Kind, type Pointer } from "./pointer.ts";
+import { EPOCH, isTimestamp } from "./timestamp.ts";
 import { StateError } from "./state-error.ts";
 import { parseVersion, UNDEFINED_VERSION } from "./version.ts";
 
@@ -33,30 +28,27 @@ export type MetadataInit = Pointer & {
   readonly [Field in keyof Omit<Metadata, keyof Pointer>]?: Metadata[Field] | undefined;
 };
 
-/** The moment that an unset time stands for. */
-export const EPOCH = "1970-01-01T00:00:00Z";
-
-/** RFC 3339 with any number of fraction digits, and a zone. */
-const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,20})?([Zz]|[+-]\d{2}:\d{2})$/;
-
 /**
  * New metadata: running, unowned, version `undefined`, both times the epoch, no finalizers, labels or annotations.
  *
  * @throws {StateError} `invalid` when a field has the wrong shape; the message names it.
  */
 export function createMetadata(init: MetadataInit): Metadata {
+  if (typeof init !== "object" || init === null) {
+    throw new StateError("invalid", `metadata must be an object, got ${describeValue(init)}`);
+  }
   return sealMetadata(
-    text("namespace", init.namespace),
-    text("type", init.type),
-    text("id", init.id),
-    parseVersion(init.version ?? UNDEFINED_VERSION),
-    text("owner", init.owner ?? ""),
+    checkText("namespace", init.namespace),
+    checkText("type", init.type),
+    checkText("id", init.id),
+    init.version === undefined ? UNDEFINED_VERSION : parseVersion(init.version),
+    checkText("owner", init.owner ?? ""),
     parsePhase(init.phase ?? Phase.running),
     timestamp("created", init.created ?? EPOCH),
     timestamp("updated", init.updated ?? EPOCH),
-    part("finalizers", () => sealFinalizers(init.finalizers ?? NO_FINALIZERS)),
-    part("labels", () => sealDictionary(init.labels ?? EMPTY_DICTIONARY)),
-    part("annotations", () => sealDictionary(init.annotations ?? EMPTY_DICTIONARY)),
+    part("finalizers", sealFinalizers, init.finalizers ?? NO_FINALIZERS),
+    part("labels", sealDictionary, init.labels ?? EMPTY_DICTIONARY),
+    part("annotations", sealDictionary, init.annotations ?? EMPTY_DICTIONARY),
   );
 }
 
@@ -113,7 +105,19 @@ export type MetadataPatch = { readonly [Field in keyof Omit<Metadata, keyof Poin
 
 /** A copy of `metadata` with the given fields replaced. @throws {StateError} `invalid`, see {@link createMetadata}. */
 export function withMetadata(metadata: Metadata, patch: MetadataPatch): Metadata {
-  return createMetadata({ ...metadata, ...patch });
+  return createMetadata({
+    namespace: metadata.namespace,
+    type: metadata.type,
+    id: metadata.id,
+    version: patch.version ?? metadata.version,
+    owner: patch.owner ?? metadata.owner,
+    phase: patch.phase ?? metadata.phase,
+    created: patch.created ?? metadata.created,
+    updated: patch.updated ?? metadata.updated,
+    finalizers: patch.finalizers ?? metadata.finalizers,
+    labels: patch.labels ?? metadata.labels,
+    annotations: patch.annotations ?? metadata.annotations,
+  });
 }
 
 /**
@@ -122,17 +126,16 @@ export function withMetadata(metadata: Metadata, patch: MetadataPatch): Metadata
  * @throws {StateError} `invalid` when another owner is set.
  */
 export function withOwner(metadata: Metadata, owner: string): Metadata {
-  if (metadata.owner === owner) return metadata;
-  if (metadata.owner !== "") {
-    throw new StateError(
-      "invalid",
-      `owner is ${JSON.stringify(metadata.owner)} already and cannot become ${JSON.stringify(owner)}`,
-      {
-        pointer: metadata,
-      },
-    );
-  }
-  return withMetadata(metadata, { owner });
+  assertOwnerSettable(metadata, metadata.owner, owner);
+  return metadata.owner === owner ? metadata : withMetadata(metadata, { owner });
+}
+
+export function assertOwnerSettable(pointer: Pointer, present: string, owner: string): void {
+  if (present === "" || present === owner) return;
+  const [before, after] = [describeValue(present), describeValue(owner)];
+  throw new StateError("invalid", `the owner of ${formatPointer(pointer)} is ${before} and cannot become ${after}`, {
+    pointer,
+  });
 }
 
 /** True when nothing keeps the resource from being destroyed any more: tearing down, and no finalizers left. */
@@ -140,110 +143,24 @@ export function isDestroyReady(metadata: Pick<Metadata, "phase" | "finalizers">)
   return metadata.phase === Phase.tearingDown && metadata.finalizers.length === 0;
 }
 
-/** What an update function may change. Parts are copied when first touched, so a draft costs nothing until used. */
-export class MetadataDraft {
-  readonly #base: Metadata;
-  #labels: Record<string, string> | undefined;
-  #annotations: Record<string, string> | undefined;
-  #finalizers: Finalizers;
-  owner: string;
-  phase: Phase;
-
-  constructor(base: Metadata) {
-    this.#base = base;
-    this.#finalizers = base.finalizers;
-    this.owner = base.owner;
-    this.phase = base.phase;
-  }
-
-  get namespace(): string {
-    return this.#base.namespace;
-  }
-
-  get type(): string {
-    return this.#base.type;
-  }
-
-  get id(): string {
-    return this.#base.id;
-  }
-
-  /** The version that the change starts from. The State computes the next one. */
-  get version(): string {
-    return this.#base.version;
-  }
-
-  get labels(): Record<string, string> {
-    return (this.#labels ??= copyDictionary(this.#base.labels));
-  }
-
-  set labels(labels: Readonly<Record<string, string>>) {
-    this.#labels = copyDictionary(labels);
-  }
-
-  get annotations(): Record<string, string> {
-    return (this.#annotations ??= copyDictionary(this.#base.annotations));
-  }
-
-  set annotations(annotations: Readonly<Record<string, string>>) {
-    this.#annotations = copyDictionary(annotations);
-  }
-
-  get finalizers(): Finalizers {
-    return this.#finalizers;
-  }
-
-  set finalizers(names: readonly string[]) {
-    this.#finalizers = sealFinalizers(names);
-  }
-
-  /** True when the finalizer was not there. */
-  addFinalizer(name: string): boolean {
-    return this.#changeFinalizers(withFinalizers(this.#finalizers, name));
-  }
-
-  /** True when the finalizer was there. */
-  removeFinalizer(name: string): boolean {
-    return this.#changeFinalizers(withoutFinalizers(this.#finalizers, name));
-  }
-
-  /** The drafted metadata; the base itself when nothing differs. */
-  seal(): Metadata {
-    const sealed = createMetadata({
-      ...this.#base,
-      owner: this.owner,
-      phase: this.phase,
-      finalizers: this.#finalizers,
-      labels: this.#labels ?? this.#base.labels,
-      annotations: this.#annotations ?? this.#base.annotations,
-    });
-    return sameMetadata(sealed, this.#base) ? this.#base : sealed;
-  }
-
-  #changeFinalizers(changed: Finalizers): boolean {
-    const differs = changed !== this.#finalizers;
-    this.#finalizers = changed;
-    return differs;
-  }
-}
-
-function text(field: string, value: unknown): string {
+/** @throws {StateError} `invalid` when the value of a metadata field is no string. */
+export function checkText(field: string, value: unknown): string {
   if (typeof value === "string") return value;
-  throw new StateError("invalid", `metadata.${field} must be a string, got ${value === null ? "null" : typeof value}`);
+  throw new StateError("invalid", `metadata.${field} must be a string, got ${describeValue(value)}`);
 }
 
 function timestamp(field: string, value: unknown): string {
-  if (value === EPOCH) return EPOCH;
-  if (typeof value === "string" && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  if (value === EPOCH || (typeof value === "string" && isTimestamp(value))) return value;
   throw new StateError(
     "invalid",
-    `metadata.${field} must be an RFC 3339 time such as ${EPOCH}, got ${JSON.stringify(value)}`,
+    `metadata.${field} must be an RFC 3339 time such as ${EPOCH}, got ${describeValue(value)}`,
   );
 }
 
-function part<T>(field: string, seal: () => T): T {
+/** Runs `seal`; what it complains of names the field. */
+export function part<T, Sealed>(field: string, seal: (given: T) => Sealed, given: T): Sealed {
   try {
-    return seal();
+    return seal(given);
   } catch (cause) {
     throw new StateError("invalid", `metadata.${field}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,

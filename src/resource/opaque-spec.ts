@@ -8,14 +8,14 @@ export class OpaqueSpec {
   readonly yaml: string | undefined;
 
   constructor(parts: { readonly bytes?: Uint8Array | undefined; readonly yaml?: string | undefined }) {
-    this.#bytes = parts.bytes?.slice();
+    this.#bytes = parts.bytes && new Uint8Array(parts.bytes);
     this.yaml = parts.yaml;
     Object.freeze(this);
   }
 
   /** The spec's own binary encoding, when the peer sent it: a copy, the caller's to change. */
   get bytes(): Uint8Array | undefined {
-    return this.#bytes?.slice();
+    return this.#bytes && new Uint8Array(this.#bytes);
   }
 
   get byteLength(): number {
@@ -23,11 +23,14 @@ export class OpaqueSpec {
   }
 
   equals(other: unknown): boolean {
-    return other instanceof OpaqueSpec && this.yaml === other.yaml && sameBytes(this.#bytes, other.#bytes);
+    return other instanceof OpaqueSpec && this.yaml === other.yaml && sameOptionalBytes(this.#bytes, other.#bytes);
   }
 }
 
-function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
+function sameOptionalBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : sameBytes(a, b);
+}
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && a.every((byte, i) => byte === b[i]);
 }

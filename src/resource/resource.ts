@@ -1,14 +1,14 @@
 import {
   createMetadata,
-  MetadataDraft,
   sameMetadata,
   withMetadata,
   type Metadata,
   type MetadataInit,
   type MetadataPatch,
 } from "./metadata.ts";
-import { draftOf, freezePlain, samePlain, type Draft, type Immutable } from "./plain-data.ts";
-import type { Pointer } from "./pointer.ts";
+import { freezePlain, PlainDataError } from "./freeze-plain.ts";
+import { samePlain, type Immutable } from "./plain-data.ts";
+import { formatPointer, type Pointer } from "./pointer.ts";
 import { StateError } from "./state-error.ts";
 
 /**
@@ -41,7 +41,8 @@ class SealedResource implements Resource {
 
   constructor(metadata: Metadata, spec: unknown, source: SpecSource | undefined, bytes: number) {
     this.metadata = metadata;
-    if (spec instanceof Uint8Array) Object.defineProperty(this, "spec", { enumerable: true, get: () => spec.slice() });
+    if (spec instanceof Uint8Array)
+      Object.defineProperty(this, "spec", { enumerable: true, get: () => new Uint8Array(spec) });
     else this.spec = spec;
     this.#source = source;
     this.#bytes = bytes;
@@ -94,14 +95,9 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
     const { value, bytes } = freezePlain(parsed);
     return new SealedResource(metadata, value, source, bytes) as Resource<Spec>;
   } catch (cause) {
-    throw new StateError(
-      "invalid",
-      `${metadata.type}(${metadata.namespace}/${metadata.id}): ${(cause as Error).message}`,
-      {
-        cause,
-        pointer: metadata,
-      },
-    );
+    const message = `${formatPointer(metadata)} is invalid: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const issues = cause instanceof PlainDataError ? [{ path: cause.path, message: cause.reason }] : undefined;
+    throw new StateError("invalid", message, { cause, pointer: metadata, issues });
   }
 }
 
@@ -125,75 +121,7 @@ export function withSpec<Spec>(resource: Resource<Spec>, spec: Spec | Immutable<
   return sealResource(resource.metadata, spec, SealedResource.sourceOf(resource));
 }
 
-/**
- * Changes a resource: may write to the draft of the spec and to the draft of the metadata, and may return a spec that
- * takes the draft's place. It can run more than once, so it must have no side effects that must not be repeated.
- */
-export type Change<Spec> = (
-  spec: Draft<Spec>,
-  metadata: MetadataDraft,
-) => Spec | Draft<Spec> | Immutable<Spec> | void | Promise<Spec | Draft<Spec> | Immutable<Spec> | void>;
-
-/**
- * The value that `change` makes of `resource`; `resource` itself when nothing differs. Rejects with whatever `change`
- * throws, unchanged.
- *
- * @throws {StateError} `invalid` when the changed spec is refused by the resource's schema.
- */
-export async function changeResource<Spec>(
-  resource: Resource<Spec>,
-  change: Change<Spec>,
-  source: SpecSource | undefined = SealedResource.sourceOf(resource),
-): Promise<Resource<Spec>> {
-  const metadata = new MetadataDraft(resource.metadata);
-  const draft = draftOf(resource.spec) as Draft<Spec>;
-  const returned = change(draft, metadata);
-  const settled = returned instanceof Promise ? await returned : returned;
-  const spec = settled === undefined ? draft : settled;
-  const sealed = metadata.seal();
-  if (samePlain(spec, resource.spec))
-    return sealed === resource.metadata ? resource : replaceMetadata(resource, sealed);
-  return sealResource(sealed, spec, source);
-}
-
 /** Equal metadata (times and the order of finalizers aside) and deeply equal specs. */
 export function sameResource(a: Resource, b: Resource): boolean {
   return a === b || (sameMetadata(a.metadata, b.metadata) && samePlain(a.spec, b.spec));
 }
-
-/** Stands for a resource that is not there: metadata without a spec. */
-export interface Tombstone {
-  readonly metadata: Metadata;
-  /** Reading it is a programming error. */
-  readonly spec: never;
-}
-
-class TombstoneResource implements Tombstone {
-  readonly metadata: Metadata;
-
-  constructor(metadata: Metadata) {
-    this.metadata = metadata;
-    Object.freeze(this);
-  }
-
-  get spec(): never {
-    throw new TypeError(`${this.toString()} has no spec: the resource does not exist`);
-  }
-
-  static is(value: unknown): value is Tombstone {
-    return value instanceof TombstoneResource;
-  }
-
-  toString(): string {
-    const { type, namespace, id, version } = this.metadata;
-    return `Tombstone(${type}(${namespace}/${id}@${version}))`;
-  }
-}
-
-/** A tombstone that keeps the address and the version, and nothing else. */
-export function createTombstone(reference: Pointer & { readonly version?: string | undefined }): Tombstone {
-  const { namespace, type, id, version } = reference;
-  return new TombstoneResource(createMetadata({ namespace, type, id, version }));
-}
-
-export const isTombstone = (value: unknown): value is Tombstone => TombstoneResource.is(value);

@@ -1,3 +1,4 @@
+import { describeValue } from "./describe-value.ts";
 import { StateError } from "./state-error.ts";
 
 /** Version of a resource that no State has stored yet. */
@@ -12,13 +13,15 @@ const LARGEST = 2n ** 64n - 1n;
  */
 export function parseVersion(text: string): string {
   if (text === UNDEFINED_VERSION) return text;
-  if (/^[0-9]{1,40}$/.test(text)) {
+  if (typeof text === "string" && /^[0-9]{1,40}$/.test(text)) {
+    // A short number without leading zeros, as nearly all are, is in its final form.
+    if (text.length < 16 && text[0] !== "0") return text;
     const value = BigInt(text);
     if (value <= LARGEST) return value.toString();
   }
   throw new StateError(
     "invalid",
-    `version must be "undefined" or a decimal number of 64 bits, got ${JSON.stringify(text)}`,
+    `version must be "undefined" or a decimal number of 64 bits, got ${describeValue(text)}`,
   );
 }
 
