@@ -36,7 +36,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tasks: { imports: ["clock", "internal"], typeImports: ["controller"], builtins: PORTABLE },
   runtime: { imports: ["tasks", "controller", "state", "resource", "clock", "internal"], builtins: PORTABLE },
   yaml: { imports: ["state", "resource", "clock", "internal"], packages: ["yaml"], builtins: PORTABLE },
-  testing: { imports: "all", builtins: "all" },
+  grpc: {
+    imports: ["yaml", "controller", "state", "resource", "clock", "internal"],
+    packages: ["@bufbuild/protobuf"],
+    builtins: "all",
+  },
+  testing: {
+    imports: ["yaml", "runtime", "tasks", "controller", "memory", "state", "resource", "clock", "internal"],
+    builtins: "all",
+  },
 };
 
 /** Files of these folders may be imported one by one; every other folder only through its `index.ts`. */
