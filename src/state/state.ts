@@ -125,7 +125,12 @@ export interface State extends CoreState {
    * @returns true when nothing keeps it any more: it has no finalizers.
    */
   teardown(pointer: Pointer, options?: DestroyOptions): Promise<boolean>;
-  /** Teardown, then wait until the finalizers are gone, then destroy. Done when somebody else destroys it meanwhile. */
+  /**
+   * Teardown, then wait until the finalizers are gone, then destroy. Done when somebody else destroys it during the wait.
+   *
+   * @throws {StateError} `not_found`, also when somebody else was faster with the last step; `pending_finalizers` when
+   * somebody added one after the wait.
+   */
   teardownAndDestroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
 
   /** Adds finalizers, whoever owns the resource and whatever its phase. No write when all are there. */

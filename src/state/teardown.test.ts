@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../clock/index.ts";
 import { MemoryNamespace, MemoryState } from "../memory/index.ts";
-import { hasCode, Phase, type Resource } from "../resource/index.ts";
+import { createTombstone, hasCode, Phase, type Resource } from "../resource/index.ts";
 import { Int } from "../testing/index.ts";
 import type { CoreState } from "./core-state.ts";
 import type { Event } from "./event.ts";
@@ -190,26 +191,39 @@ describe("teardownAndDestroy", () => {
     expect(await state.list(Int)).toHaveLength(0);
   });
 
-  test("is done when somebody else destroys the resource meanwhile, whatever comes after it", async () => {
+  test("is done when it sees that somebody else destroyed the resource during the wait", async () => {
+    await using memory = new MemoryState();
+    const going = await memory.create(create("finalizer"));
+    const events: Event[] = [
+      { type: "Updated", resource: going, old: going },
+      { type: "Destroyed", resource: going },
+    ];
+    const state = wrapState({ ...plain(memory), watch: () => Promise.resolve(endingWith(events)) });
+    await state.teardownAndDestroy(ref);
+    expect((await memory.get(ref)).metadata.phase).toBe(Phase.tearingDown);
+  });
+
+  test("finds nothing to destroy when somebody else was faster with the last step", async () => {
     await using state = new MemoryState();
     await state.create(create("finalizer"));
     const destruction = state.teardownAndDestroy(ref);
     await state.watchFor(ref, { phases: [Phase.tearingDown] });
-    await state.removeFinalizer(ref, "finalizer");
-    await state.destroy(ref);
-    const next = await state.create(create());
-    await destruction;
-    expect(await state.get(ref)).toBe(next);
+    await Promise.all([
+      expect(destruction).rejects.toThrow(code("not_found")),
+      state.removeFinalizer(ref, "finalizer").then(() => state.destroy(ref)),
+    ]);
   });
 
   test("does not take a resource that was created anew for the one that is going", async () => {
-    const core = new MemoryNamespace("default");
+    const clock = new ManualClock();
+    const core = new MemoryNamespace("default", { clock });
     await core.create(create("finalizer"));
     const state = wrapState({
       ...plain(core),
       watch: async (pointer, options) => {
         await wrapState(core).removeFinalizer(ref, "finalizer");
         await core.destroy(ref);
+        await clock.advance(1);
         await core.create(create());
         return core.watch(pointer, options);
       },
@@ -226,7 +240,7 @@ describe("teardownAndDestroy", () => {
     await memory.removeFinalizer(ref, "finalizer");
     const events: Event[] = [
       { type: "Created", resource: going },
-      { type: "Resynced", resource: (await memory.watchFor(Int.ref(""))) as never },
+      { type: "Resynced", resource: createTombstone(Int.ref("")) },
       { type: "Created", resource: await memory.get(ref) },
     ];
     const state = wrapState({ ...plain(memory), watch: () => Promise.resolve(endingWith(events)) });

@@ -1,12 +1,5 @@
 import type { Clock } from "../clock/index.ts";
-import {
-  compareVersions,
-  Phase,
-  replaceMetadata,
-  type Metadata,
-  type Pointer,
-  type Resource,
-} from "../resource/index.ts";
+import { Phase, replaceMetadata, type Pointer, type Resource } from "../resource/index.ts";
 import type { CoreState } from "./core-state.ts";
 import { EventType } from "./event.ts";
 import { withState } from "./finalizer-operations.ts";
@@ -41,7 +34,9 @@ export async function teardownAndDestroy(
   } else if (await core.teardown(pointer, options)) {
     return core.destroy(pointer, options);
   }
-  if (await waitForRelease(core, pointer, going, options.signal)) return core.destroy(pointer, options);
+  if (await waitForRelease(core, pointer, going?.metadata.created, options.signal)) {
+    return core.destroy(pointer, options);
+  }
 }
 
 const isReleased = ({ metadata }: Resource): boolean => metadata.finalizers.length === 0;
@@ -66,14 +61,19 @@ function moveToTearingDown(
   });
 }
 
-/** Waits until the resource has no finalizers: true; or is destroyed by somebody else: false. */
+/**
+ * Waits until the resource has no finalizers: true; or is destroyed by somebody else: false.
+ *
+ * @param createdAt - When the resource was created, if that is known. Another one at the same address, which the watch
+ * may show because it began later or lost its place, is not the one that is to go.
+ */
 async function waitForRelease(
   core: CoreState,
   pointer: Pointer,
-  going: Resource | undefined,
+  createdAt: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  let known = going;
+  let created = createdAt;
   const watch = await core.watch(pointer, { signal });
   for await (const event of watch) {
     switch (event.type) {
@@ -83,10 +83,9 @@ async function waitForRelease(
         return false;
       case EventType.created:
       case EventType.updated:
-        // The watch shows the present, not what happened before it began or while it lost its place.
-        if (known !== undefined && !isSameLife(known.metadata, event.resource.metadata)) return false;
+        created ??= event.resource.metadata.created;
+        if (event.resource.metadata.created !== created) return false;
         if (isReleased(event.resource)) return true;
-        known = event.resource;
         break;
       case EventType.bootstrapped:
       case EventType.noop:
@@ -95,9 +94,4 @@ async function waitForRelease(
     }
   }
   throw watchEnded(pointer, signal);
-}
-
-/** False when `after` is certainly another resource, created at the same address after `before` was destroyed. */
-export function isSameLife(before: Metadata, after: Metadata): boolean {
-  return before.created === after.created && compareVersions(before.version, after.version) <= 0;
 }

@@ -1,8 +1,16 @@
-import { isTombstone, StateError, type Phase, type Pointer, type Resource, type Tombstone } from "../resource/index.ts";
+import {
+  compareVersions,
+  isTombstone,
+  StateError,
+  type Metadata,
+  type Phase,
+  type Pointer,
+  type Resource,
+  type Tombstone,
+} from "../resource/index.ts";
 import type { Watch } from "./core-state.ts";
 import { EventType, type CreatedEvent, type DestroyedEvent, type UpdatedEvent } from "./event.ts";
 import type { WatchCondition } from "./state.ts";
-import { isSameLife } from "./teardown.ts";
 import { watchEnded } from "./watch-ended.ts";
 
 type Change = CreatedEvent | UpdatedEvent | DestroyedEvent;
@@ -68,4 +76,9 @@ function changesBetween(before: Change | undefined, present: Change): readonly C
   if (!isSameLife(old.metadata, metadata)) return [{ type: EventType.destroyed, resource: old }, present];
   if (old.metadata.version === metadata.version) return [];
   return [{ type: EventType.updated, resource: present.resource, old }];
+}
+
+/** False when `after` is certainly another resource, created at the same address after `before` was destroyed. */
+function isSameLife(before: Metadata, after: Metadata): boolean {
+  return before.created === after.created && compareVersions(before.version, after.version) <= 0;
 }
