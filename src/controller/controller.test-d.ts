@@ -67,6 +67,13 @@ queueController({
 });
 
 queueController({
+  name: "MappedToNothing",
+  primary: Int,
+  inputs: [mapped(Str, () => []), mappedDestroyReady(Other)],
+  reconcile() {},
+});
+
+queueController({
   name: "WrongTarget",
   primary: Int,
   // @ts-expect-error a mapper must return primaries

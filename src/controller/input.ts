@@ -63,10 +63,10 @@ export const destroyReady = <const R extends AnyResourceType>(resource: R, id?: 
   Object.freeze({ kind: InputKind.destroyReady, resource, id });
 
 export function mapped<const R extends AnyResourceType>(resource: R): MappedInput<R, "mapped", never>;
-export function mapped<const R extends AnyResourceType, const Target extends string>(
+export function mapped<const R extends AnyResourceType, const Target extends string = never>(
   resource: R,
   map: Mapper<Target>,
-): MappedInput<R, "mapped", Target>;
+): MappedInput<R, "mapped", NoInfer<Target>>;
 export function mapped(resource: AnyResourceType, map?: Mapper): MappedInput {
   return Object.freeze({ kind: InputKind.mapped, resource, map });
 }
@@ -74,10 +74,10 @@ export function mapped(resource: AnyResourceType, map?: Mapper): MappedInput {
 export function mappedDestroyReady<const R extends AnyResourceType>(
   resource: R,
 ): MappedInput<R, "mappedDestroyReady", never>;
-export function mappedDestroyReady<const R extends AnyResourceType, const Target extends string>(
+export function mappedDestroyReady<const R extends AnyResourceType, const Target extends string = never>(
   resource: R,
   map: Mapper<Target>,
-): MappedInput<R, "mappedDestroyReady", Target>;
+): MappedInput<R, "mappedDestroyReady", NoInfer<Target>>;
 export function mappedDestroyReady(resource: AnyResourceType, map?: Mapper): MappedInput {
   return Object.freeze({ kind: InputKind.mappedDestroyReady, resource, map });
 }
