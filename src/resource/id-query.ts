@@ -1,3 +1,4 @@
+import { describeValue } from "./describe-value.ts";
 import { StateError } from "./state-error.ts";
 
 /** A compiled pattern that ids are searched with. */
@@ -23,12 +24,21 @@ export async function compileIdQuery(pattern: string): Promise<IdQuery> {
   const { RE2JS } = await import("re2js");
   try {
     const compiled = RE2JS.compile(pattern);
+    // Not `test`: its automaton may keep tens of megabytes for a malicious pattern, and ids are short.
     return Object.freeze({ pattern, matches: (id: string) => compiled.matcher(id).find() });
   } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StateError(
       "invalid",
-      `id pattern ${JSON.stringify(pattern)} does not compile: ${(cause as Error).message}`,
-      { cause },
+      `id pattern ${describeValue(pattern)} does not compile: ${describeReason(reason)}`,
+      {
+        cause,
+      },
     );
   }
+}
+
+/** The library repeats the pattern, whatever its length. */
+function describeReason(reason: string): string {
+  return reason.length > 200 ? `${reason.slice(0, 200)}…` : reason;
 }

@@ -1,3 +1,4 @@
+export { capabilityOf, defineCapability, type Capability } from "./capability.ts";
 export {
   definitionOf,
   fillDefinition,

@@ -1,5 +1,6 @@
 import { compareText } from "../internal/compare-text.ts";
 import type { Dictionary } from "./dictionary.ts";
+import { describeValue } from "./describe-value.ts";
 import { parseQuantity } from "./quantity.ts";
 
 /** How a label term compares. The numbers are the wire protocol's. */
@@ -55,8 +56,11 @@ function matchesTerm({ key, operator, values, invert }: LabelTerm, labels: Dicti
   return answer !== undefined && answer !== invert;
 }
 
+const KNOWN_OPERATORS: ReadonlySet<number> = new Set(Object.values(LabelOperator));
+
 /** True, false, or undefined when the two sides cannot be compared. */
 function compare(operator: LabelOperator, label: string | undefined, values: readonly string[]): boolean | undefined {
+  if (!KNOWN_OPERATORS.has(operator)) throw new RangeError(`unknown label operator ${describeValue(operator)}`);
   if (label === undefined) return operator <= LabelOperator.in ? false : undefined;
   if (operator === LabelOperator.exists) return true;
   const [value] = values;
@@ -75,7 +79,6 @@ function compare(operator: LabelOperator, label: string | undefined, values: rea
     case LabelOperator.lessOrEqualNumeric:
       return compareNumeric(label, value, (a, b) => a <= b);
   }
-  throw new RangeError(`unknown label operator ${JSON.stringify(operator)}`);
 }
 
 function compareNumeric(label: string, value: string, holds: (a: bigint, b: bigint) => boolean): boolean | undefined {

@@ -19,10 +19,11 @@ const SMALLEST = -(2n ** 63n);
 export function parseQuantity(text: string): bigint | undefined {
   const trimmed = text.trim();
   const digits = /^[0-9-]*/.exec(trimmed)?.[0] ?? "";
-  if (!/^-?[0-9]+$/.test(digits) || digits.length > 40) return undefined;
+  const number = /^(-?)0*([0-9]{1,19})$/.exec(digits);
+  if (number === null) return undefined;
   const factor = unitFactor(trimmed.slice(digits.length).trim().toLowerCase());
   if (factor === undefined) return undefined;
-  const value = BigInt(digits) * factor;
+  const value = BigInt(`${number[1]}${number[2]}`) * factor;
   return value >= SMALLEST && value <= LARGEST ? value : undefined;
 }
 

@@ -1,9 +1,10 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Capability } from "./capability.ts";
 import type { MetadataInit } from "./metadata.ts";
 import type { Immutable } from "./plain-data.ts";
-import { formatPointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
+import type { Kind, Pointer, Ref } from "./pointer.ts";
 import { createResource, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
-import { formatIssues, type SpecIssue } from "./spec-issue.ts";
+import { SchemaSource } from "./schema-source.ts";
 import { StateError } from "./state-error.ts";
 
 /** How a type presents itself to people: aliases and table columns of its resource definition. */
@@ -50,6 +51,14 @@ export interface ResourceType<Spec = unknown, Type extends string = string, Inpu
    * @throws {StateError} `type_mismatch` when it is of another type, `invalid` when the schema refuses its spec.
    */
   cast(resource: Resource): Resource<Spec, Type>;
+  /**
+   * A definition that differs in one thing: its resources can do what `capability` stands for. Use it in place of this
+   * one from the start; the two are not the same to a registry.
+   */
+  providing<Methods extends object>(
+    capability: Capability<Methods>,
+    make: (resource: Resource<Spec, Type>) => Methods,
+  ): ResourceType<Spec, Type, Input>;
 }
 
 /** A {@link ResourceType} whatever its spec. */
@@ -94,63 +103,26 @@ export function defineResource<Schema extends StandardSchemaV1, const Type exten
   }) as never;
 }
 
-/** A Standard Schema as the check of one type's specs. */
-class SchemaSource implements SpecSource {
-  readonly type: string;
-  readonly #schema: StandardSchemaV1;
-
-  constructor(type: string, schema: StandardSchemaV1) {
-    this.type = type;
-    this.#schema = schema;
-  }
-
-  parseSpec(value: unknown, pointer: Pointer): unknown {
-    const result = this.#schema["~standard"].validate(value);
-    if (result instanceof Promise) {
-      throw new TypeError(
-        `the schema of ${this.type} validates asynchronously; a resource's schema must be synchronous`,
-      );
-    }
-    if (result.issues === undefined) return result.value;
-    const issues = result.issues.flatMap(specIssues);
-    throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${formatIssues(issues)}`, {
-      pointer,
-      issues,
-    });
-  }
-}
-
-/** An issue as ours. Zod reports all unknown keys of an object in one, at the object: that becomes one at each key. */
-function specIssues(issue: StandardSchemaV1.Issue): readonly SpecIssue[] {
-  const path = plainPath(issue.path ?? []);
-  const { code, keys } = issue as { readonly code?: unknown; readonly keys?: unknown };
-  if (code !== "unrecognized_keys" || !Array.isArray(keys)) return [{ message: issue.message, path }];
-  return keys.map((key) => ({ message: "is not a known field", path: [...path, String(key)] }));
-}
-
-function plainPath(path: NonNullable<StandardSchemaV1.Issue["path"]>): readonly (string | number)[] {
-  return path.map((segment) => {
-    const key = typeof segment === "object" ? segment.key : segment;
-    return typeof key === "number" ? key : String(key);
-  });
-}
-
 class DefinedType implements ResourceType {
   readonly type: string;
   readonly namespace: string;
-  readonly source: SpecSource;
   readonly presentation: TypePresentation;
+  readonly #schema: SchemaSource;
 
-  constructor(namespace: string, source: SpecSource, presentation: TypePresentation) {
-    this.type = source.type;
+  constructor(namespace: string, schema: SchemaSource, presentation: TypePresentation) {
+    this.type = schema.type;
     this.namespace = namespace;
-    this.source = source;
+    this.#schema = schema;
     this.presentation = presentation;
     Object.freeze(this);
   }
 
+  get source(): SpecSource {
+    return this.#schema;
+  }
+
   in(namespace: string): ResourceType {
-    return new DefinedType(namespace, this.source, this.presentation);
+    return new DefinedType(namespace, this.#schema, this.presentation);
   }
 
   ref(id: string): Ref {
@@ -173,5 +145,9 @@ class DefinedType implements ResourceType {
       });
     }
     return sealResource(resource.metadata, resource.spec as Immutable<unknown>, this.source);
+  }
+
+  providing(capability: Capability<object>, make: (resource: Resource) => object): ResourceType {
+    return new DefinedType(this.namespace, this.#schema.providing(capability, make), this.presentation);
   }
 }

@@ -29,6 +29,8 @@ export interface SpecSource {
   readonly type: string;
   /** Checks a spec and fills its defaults. @throws {StateError} `invalid` */
   parseSpec(value: unknown, pointer: Pointer): unknown;
+  /** What resources of the type can do, by capability. */
+  readonly provisions?: ReadonlyMap<object, (resource: Resource) => object> | undefined;
 }
 
 /** Every resource that went through {@link sealResource}; the private fields prove that it is frozen and checked. */

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { describeValue } from "./describe-value.ts";
+import type { SpecIssue } from "./spec-issue.ts";
 
 interface Primitives {
   string: string;
@@ -52,40 +53,52 @@ export function shape<const S extends Shape>(template: S): StandardSchemaV1<Shap
       version: 1,
       vendor: "homeostat",
       validate: (value) => {
-        const issues: Issue[] = [];
-        const checked = check(value, [], issues);
-        return issues.length === 0 ? { value: checked as Shaped<S> } : { issues };
+        const report = new Report();
+        const checked = check(value, report);
+        return report.issues.length === 0 ? { value: checked as Shaped<S> } : { issues: report.issues };
       },
     },
   };
 }
 
-type Path = readonly (string | number)[];
-interface Issue {
-  readonly message: string;
-  readonly path: Path;
-}
-/** Returns the checked value, or adds to `issues`. */
-type Check = (value: unknown, path: Path, issues: Issue[]) => unknown;
-
 /** Enough to correct a mistake; a hostile spec cannot make a longer report. */
 const MOST_ISSUES = 20;
 
-function report(issues: Issue[], path: Path, message: string): undefined {
-  if (issues.length < MOST_ISSUES) issues.push({ message, path });
-  return undefined;
+/** What is wrong, and where the check is just now. */
+class Report {
+  readonly issues: SpecIssue[] = [];
+  readonly path: (string | number)[] = [];
+
+  add(message: string): undefined {
+    if (this.issues.length < MOST_ISSUES) this.issues.push({ message, path: [...this.path] });
+    return undefined;
+  }
+
+  addAt(step: string | number, message: string): void {
+    this.path.push(step);
+    this.add(message);
+    this.path.pop();
+  }
+}
+
+/** Returns the checked value, or adds to the report. */
+type Check = (value: unknown, report: Report) => unknown;
+
+function within(report: Report, step: string | number, check: Check, value: unknown): unknown {
+  report.path.push(step);
+  const checked = check(value, report);
+  report.path.pop();
+  return checked;
 }
 
 const expecting =
   (accepts: (value: unknown) => boolean, wanted: string): Check =>
-  (value, path, issues) =>
-    accepts(value)
-      ? value
-      : report(
-          issues,
-          path,
-          value === undefined ? `is missing; it must be ${wanted}` : `must be ${wanted}, got ${describeValue(value)}`,
-        );
+  (value, report) => {
+    if (accepts(value)) return value;
+    return report.add(
+      value === undefined ? `is missing; it must be ${wanted}` : `must be ${wanted}, got ${describeValue(value)}`,
+    );
+  };
 
 const PRIMITIVES: { readonly [Name in keyof Primitives]: Check } = {
   string: expecting((value) => typeof value === "string", "a string"),
@@ -97,53 +110,62 @@ const PRIMITIVES: { readonly [Name in keyof Primitives]: Check } = {
 function compile(template: Shape): Check {
   if (typeof template === "string" && Object.hasOwn(PRIMITIVES, template)) return PRIMITIVES[template];
   if (typeof template === "function") return custom(template);
-  if (Array.isArray(template) && template.length === 1) return listOf(compile(template[0] as Shape));
-  if (typeof template === "object" && template !== null && !Array.isArray(template))
-    return objectOf(template as Record<string, Shape>);
-  throw new TypeError(
-    `a shape is one of ${Object.keys(PRIMITIVES).join(", ")}, [item], an object or a function; got ${describeValue(template)}`,
-  );
+  if (isList(template)) return listOf(compile(template[0]));
+  if (typeof template === "object" && template !== null && !Array.isArray(template)) {
+    return objectOf(template as Readonly<Record<string, Shape>>);
+  }
+  const names = Object.keys(PRIMITIVES).join(", ");
+  throw new TypeError(`a shape is one of ${names}, [item], an object or a function; got ${describeValue(template)}`);
 }
 
+const isList = (template: Shape): template is readonly [Shape] => Array.isArray(template) && template.length === 1;
+
 function custom(parse: (value: unknown) => unknown): Check {
-  return (value, path, issues) => {
+  return (value, report) => {
     try {
       return parse(value);
     } catch (error) {
-      return report(issues, path, error instanceof Error ? error.message : String(error));
+      return report.add(error instanceof Error ? error.message : String(error));
     }
   };
 }
 
 function listOf(item: Check): Check {
-  const isList = expecting(Array.isArray, "a list");
-  return (value, path, issues) => {
-    if (isList(value, path, issues) === undefined) return undefined;
-    return Array.from(value as readonly unknown[], (part, i) => item(part, [...path, i], issues));
+  return (value, report) => {
+    if (!Array.isArray(value)) return expectingList(value, report);
+    return Array.from(value, (part: unknown, i) => within(report, i, item, part));
   };
 }
 
+const expectingList = expecting(Array.isArray, "a list");
+const expectingObject = expecting(isObject, "an object");
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+interface Field {
+  readonly key: string;
+  readonly check: Check;
+  readonly optional: boolean;
+}
+
 function objectOf(template: Readonly<Record<string, Shape>>): Check {
-  const fields = new Map<string, { readonly check: Check; readonly optional: boolean }>();
-  for (const [key, part] of Object.entries(template)) {
+  if (Object.hasOwn(template, "__proto__")) throw new TypeError("a shape has no key __proto__");
+  const fields = Object.entries(template).map(([key, part]): Field => {
     const optional = key.endsWith("?");
-    fields.set(optional ? key.slice(0, -1) : key, { check: compile(part), optional });
-  }
-  const known = [...fields.keys()].join(", ") || "none";
-  const isObject = expecting(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-    "an object",
-  );
-  return (value, path, issues) => {
-    if (isObject(value, path, issues) === undefined) return undefined;
-    const given = value as Readonly<Record<string, unknown>>;
-    for (const key of Object.keys(given)) {
-      if (!fields.has(key)) report(issues, [...path, key], `is not a known field; known: ${known}`);
+    return { key: optional ? key.slice(0, -1) : key, check: compile(part), optional };
+  });
+  const known = new Set(fields.map(({ key }) => key));
+  return (value, report) => {
+    if (!isObject(value)) return expectingObject(value, report);
+    for (const key of Object.keys(value)) {
+      if (!known.has(key)) report.addAt(key, `is not a known field; known: ${[...known].join(", ") || "none"}`);
     }
     const checked: Record<string, unknown> = {};
-    for (const [key, { check, optional }] of fields) {
-      const part = Object.hasOwn(given, key) ? given[key] : undefined;
-      if (part !== undefined || !optional) checked[key] = check(part, [...path, key], issues);
+    for (const { key, check, optional } of fields) {
+      const part = Object.hasOwn(value, key) ? value[key] : undefined;
+      if (part !== undefined || !optional) checked[key] = within(report, key, check, part);
     }
     return checked;
   };
