@@ -1,5 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { createMetadata, equal, exists, isConflict, StateError, type LabelQuery } from "../resource/index.ts";
+import {
+  createMetadata,
+  equal,
+  exists,
+  isConflict,
+  lessOrEqual,
+  lessOrEqualNumeric,
+  lessThan,
+  lessThanNumeric,
+  not,
+  oneOf,
+  StateError,
+  type LabelQuery,
+  type LabelTerm,
+} from "../resource/index.ts";
 import type { Query } from "./options.ts";
 import { compileQuery } from "./query.ts";
 
@@ -37,6 +51,27 @@ describe("compileQuery", () => {
     expect(await matching({ ids: "^[ac]$" }, a, b, c)).toEqual(["a", "c"]);
     expect(await matching({ ids: "^[ac]$", labels: [exists("app")] }, a, b, c)).toEqual(["a"]);
     expect(await matching({ ids: "bar" }, resource("foobarbaz"), resource("foo"))).toEqual(["foobarbaz"]);
+  });
+
+  test("inverted terms on a missing label, and terms without values [state 184]", async () => {
+    const none: string[] = [];
+    const matchesMissing = async (term: LabelTerm) => (await matching({ labels: [term] }, c)).length === 1;
+    for (const incomparable of [lessThan, lessOrEqual, lessThanNumeric, lessOrEqualNumeric]) {
+      expect(await matchesMissing(incomparable("app", "5"))).toBe(false);
+      expect(await matchesMissing(not(incomparable("app", "5")))).toBe(false);
+      expect(await matchesMissing(not({ ...incomparable("app", "5"), values: none }))).toBe(false);
+    }
+    for (const absent of [exists("app"), equal("app", "5"), oneOf("app", "5"), oneOf("app")]) {
+      expect(await matchesMissing(absent)).toBe(false);
+      expect(await matchesMissing(not(absent))).toBe(true);
+    }
+    for (const operator of [equal, lessThan, lessOrEqual, lessThanNumeric, lessOrEqualNumeric]) {
+      const empty = { ...operator("app", "5"), values: none };
+      expect(await matching({ labels: [empty] }, a)).toEqual([]);
+      expect(await matching({ labels: [not(empty)] }, a)).toEqual(["a"]);
+    }
+    expect(await matching({ labels: [oneOf("app")] }, a)).toEqual([]);
+    expect(await matching({ labels: [not(oneOf("app"))] }, a)).toEqual(["a"]);
   });
 
   test("does not change when the query object is changed afterwards", async () => {
