@@ -40,9 +40,9 @@ export class Cursor {
     return this.#failed;
   }
 
-  /** Skips events that are known not to concern the cursor's resource. */
+  /** Skips events that are known not to concern the cursor's resource. Never goes back: it may be past them already. */
   skipTo(position: number): void {
-    this.#position = position;
+    if (position > this.#position) this.#position = position;
   }
 
   /** True when the history holds events that were not looked at yet. */

@@ -1,6 +1,6 @@
 import { AssertionError } from "node:assert/strict";
 import { compareVersions, isTombstone, type Resource } from "../resource/index.ts";
-import { EventType, type CoreState, type Event, type Watch } from "../state/index.ts";
+import { EventType, type CoreState, type Event, type UpdatedEvent, type Watch } from "../state/index.ts";
 import { withDeadline, type WaitOptions } from "./deadline.ts";
 import { describeEvent } from "./describe-event.ts";
 
@@ -16,6 +16,7 @@ export class WatchFold {
   #complete = false;
   #resyncs = 0;
   #bookmark: Uint8Array | undefined;
+  #revision = 0;
 
   constructor(initial: Iterable<Resource> = []) {
     for (const resource of initial) this.#contents.set(resource.metadata.id, resource);
@@ -36,13 +37,14 @@ export class WatchFold {
     return this.#resyncs;
   }
 
-  /** Of the last event that had one: the position to go on from. */
+  /** Where another watch can go on with these contents; undefined before the first such place, and within a resync. */
   get bookmark(): Uint8Array | undefined {
     return this.#bookmark;
   }
 
   /** @throws {AssertionError} for an event that cannot come now; the error of an `Errored` event. */
   apply(event: Event): void {
+    this.#checkRevision(event);
     switch (event.type) {
       case EventType.errored:
         throw event.error;
@@ -51,7 +53,7 @@ export class WatchFold {
         this.#contents.set(event.resource.metadata.id, event.resource);
         break;
       case EventType.updated:
-        this.#applyUpdate(event, event.resource);
+        this.#applyUpdate(event);
         break;
       case EventType.destroyed: {
         const { id } = event.resource.metadata;
@@ -62,7 +64,8 @@ export class WatchFold {
         this.#contents.clear();
         this.#complete = false;
         this.#resyncs++;
-        break;
+        this.#bookmark = undefined;
+        return;
       case EventType.bootstrapped:
         this.#complete = true;
         break;
@@ -72,16 +75,27 @@ export class WatchFold {
     this.#bookmark = event.bookmark ?? this.#bookmark;
   }
 
-  #applyUpdate(event: Event, resource: Resource): void {
-    const { id, version } = resource.metadata;
+  #applyUpdate(event: UpdatedEvent): void {
+    const { id, version } = event.resource.metadata;
     const before = this.#contents.get(id);
     this.#expect(event, before !== undefined, "it is not there");
+    this.#expect(event, compareVersions(event.old.metadata.version, version) < 0, "its version does not grow");
     this.#expect(
       event,
-      before === undefined || compareVersions(before.metadata.version, version) < 0,
-      "its version does not grow",
+      before?.metadata.version === event.old.metadata.version,
+      `@${before?.metadata.version} was there`,
     );
-    this.#contents.set(id, resource);
+    this.#contents.set(id, event.resource);
+  }
+
+  #checkRevision(event: Event): void {
+    const { revision } = event;
+    if (revision === undefined) return;
+    const isChange =
+      event.type === EventType.created || event.type === EventType.updated || event.type === EventType.destroyed;
+    const grows = isChange ? revision > this.#revision : revision >= this.#revision;
+    this.#expect(event, grows, `its revision, ${revision}, comes after ${this.#revision}`);
+    this.#revision = revision;
   }
 
   #expect(event: Event, holds: boolean, complaint: string): void {

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import { isConflict, isNotFound, patchMetadata, StateError } from "../resource/index.ts";
+import { EventType, type Event, type Watch } from "../state/index.ts";
+import { Int, JsonBackingStore, PathResource } from "../testing/index.ts";
+import { MemoryState } from "./index.ts";
+
+const over = (store: JsonBackingStore) => new MemoryState({ backingStore: () => store });
+const failing = () => Promise.reject(new Error("disk full"));
+const pending = (watch: Watch): Event | undefined => watch.takePending?.();
+
+test("resources survive a restart, and so does their end [state 75]", async () => {
+  const store = new JsonBackingStore();
+  await using first = over(store);
+  const one = await first.create(Int.create("one", { value: 1 }, { labels: { tier: "front" }, finalizers: ["A"] }));
+  await first.create(Int.create("two", { value: 2 }));
+  await first.update(patchMetadata(one, { labels: { tier: "back" } }));
+  const before = await first.list(Int);
+
+  await using second = over(store);
+  expect([...(await second.list(Int))]).toEqual([...before]);
+  expect((await second.get(Int, "one")).metadata.version).toBe("2");
+  expect((await second.get(Int, "two")).spec.value).toBe(2);
+  await second.destroy(Int.ref("two"));
+
+  await using third = over(store);
+  expect(isNotFound(await third.get(Int, "two").catch((error: unknown) => error))).toBe(true);
+  expect((await third.get(Int, "one")).spec.value).toBe(1);
+  // Versions go on where they were.
+  expect((await third.update(await third.get(Int, "one"))).metadata.version).toBe("3");
+});
+
+describe("a write that the store refuses [state 171]", () => {
+  test("rejects with the store's own error, changes nothing and tells nobody", async () => {
+    const store = new JsonBackingStore();
+    await using state = over(store);
+    const stored = await state.create(PathResource.create("one", {}));
+    const watch = await state.watchKind(PathResource);
+    store.before = failing;
+    const offered = PathResource.create("two", {});
+    await expect(state.create(offered)).rejects.toThrow("disk full");
+    expect(offered.metadata.version).toBe("undefined");
+    expect(await state.getOrNull(PathResource, "two")).toBeUndefined();
+
+    await expect(state.update(patchMetadata(stored, { labels: { a: "b" } }))).rejects.toThrow("disk full");
+    expect(await state.get(PathResource, "one")).toBe(stored);
+    await expect(state.destroy(stored.metadata)).rejects.toThrow("disk full");
+    expect(await state.get(PathResource, "one")).toBe(stored);
+    expect(pending(watch)).toBeUndefined();
+
+    store.before = undefined;
+    expect((await state.update(stored)).metadata.version).toBe("2");
+    expect(pending(watch)).toMatchObject({ type: EventType.updated, old: stored });
+    await state.destroy(stored.metadata);
+  });
+
+  test("never reaches the store when the State refuses it", async () => {
+    const store = new JsonBackingStore();
+    await using state = over(store);
+    const stored = await state.create(PathResource.create("one", {}, { finalizers: ["A"] }));
+    const steps: string[] = [];
+    store.before = ({ operation }) => void steps.push(operation);
+    await expect(state.create(PathResource.create("one", {}))).rejects.toThrow(StateError);
+    await expect(state.update(PathResource.create("one", {}))).rejects.toThrow(StateError);
+    await expect(state.destroy(stored.metadata)).rejects.toThrow(StateError);
+    expect(steps).toEqual([]);
+  });
+});
+
+test("while the store works, nobody sees the write, and a second one of the same version conflicts [state 172]", async () => {
+  const store = new JsonBackingStore();
+  await using state = over(store);
+  const stored = await state.create(PathResource.create("one", {}));
+  const watch = await state.watchKind(PathResource);
+  const gate = Promise.withResolvers<void>();
+  store.before = () => gate.promise;
+  const first = state.update(patchMetadata(stored, { labels: { by: "first" } }));
+  const second = state.update(patchMetadata(stored, { labels: { by: "second" } }));
+  const third = state.updateWithConflicts(
+    stored.metadata,
+    (_, metadata) => void (metadata.annotations["by"] = "third"),
+  );
+  const other = state.create(Int.create("other", { value: 1 }));
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(await state.get(PathResource, "one")).toBe(stored);
+  expect([...(await state.list(PathResource))]).toEqual([stored]);
+  expect(pending(watch)).toBeUndefined();
+  gate.resolve();
+  expect((await first).metadata.version).toBe("2");
+  expect(isConflict(await second.catch((error: unknown) => error))).toBe(true);
+  const { metadata } = await third;
+  expect([metadata.version, metadata.labels["by"], metadata.annotations["by"]]).toEqual(["3", "first", "third"]);
+  expect((await other).metadata.version).toBe("1");
+  expect((await state.get(PathResource, "one")).metadata.version).toBe("3");
+});
+
+describe("loading", () => {
+  test("that fails is tried again by the next call [state 173]", async () => {
+    const store = new JsonBackingStore();
+    await using before = over(store);
+    await before.create(PathResource.create("one", {}));
+    await using state = over(store);
+    store.before = failing;
+    await expect(state.get(PathResource, "one")).rejects.toThrow("disk full");
+    await expect(state.watchKind(PathResource)).rejects.toThrow("disk full");
+    await expect(state.create(PathResource.create("one", {}))).rejects.toThrow("disk full");
+    store.before = undefined;
+    expect((await state.get(PathResource, "one")).metadata.version).toBe("1");
+  });
+
+  test("that fails half-way leaves nothing behind", async () => {
+    const full = new JsonBackingStore();
+    await full.put(PathResource.create("one", {}));
+    await full.put(PathResource.create("two", {}));
+    let attempts = 0;
+    const backingStore = {
+      put: full.put.bind(full),
+      destroy: full.destroy.bind(full),
+      load: async (handler: (resource: typeof one) => void) => {
+        if (++attempts === 1) {
+          await full.load((resource) => {
+            if (resource.metadata.id === "two") throw new Error("unreadable");
+            handler(resource);
+          });
+        }
+        await full.load(handler);
+      },
+    };
+    const one = (await new MemoryState().create(PathResource.create("x", {}))) as Parameters<
+      Parameters<JsonBackingStore["load"]>[0]
+    >[0];
+    await using state = new MemoryState({ backingStore: () => backingStore });
+    await expect(state.list(PathResource)).rejects.toThrow("unreadable");
+    const watch = await state.watchKind(PathResource, { tailEvents: 10 });
+    expect([pending(watch), pending(watch), pending(watch)].map((event) => event?.resource?.metadata.id)).toEqual([
+      "one",
+      "two",
+      undefined,
+    ]);
+  });
+
+  test("happens once, before the first call of any kind, however many come at once", async () => {
+    const store = new JsonBackingStore();
+    await store.put(patchMetadata(PathResource.create("one", {}), { version: "7" }));
+    let loads = 0;
+    const gate = Promise.withResolvers<void>();
+    store.before = ({ operation }) => {
+      if (operation !== "load") return undefined;
+      loads++;
+      return gate.promise;
+    };
+    await using state = over(store);
+    expect(loads).toBe(0);
+    const calls = [
+      state.get(PathResource, "one"),
+      state.list(PathResource),
+      state.watchKind(PathResource, { bootstrap: true }),
+      state.create(PathResource.create("two", {})),
+    ] as const;
+    gate.resolve();
+    const [one, list] = await Promise.all(calls);
+    expect(one.metadata.version).toBe("7");
+    expect(list).toContainEqual(one);
+    expect(loads).toBe(1);
+  });
+
+  test("of another namespace waits for its own first call", async () => {
+    const loaded: string[] = [];
+    const backingStore = (namespace: string) => {
+      const store = new JsonBackingStore();
+      store.before = ({ operation }) => void (operation === "load" && loaded.push(namespace));
+      return store;
+    };
+    await using state = new MemoryState({ backingStore });
+    await state.list(PathResource);
+    expect(loaded).toEqual(["default"]);
+    await state.list(PathResource.in("other"));
+    expect(loaded).toEqual(["default", "other"]);
+  });
+});
