@@ -48,6 +48,12 @@ export class MemoryNamespace implements CoreState {
     return this.#collection(pointer.type).get(pointer);
   }
 
+  async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    this.#check(options);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    return this.#collection(pointer.type).find(pointer.id);
+  }
+
   async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
     this.#check(options);
     const query = options && (await compileQuery(options));

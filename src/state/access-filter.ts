@@ -1,6 +1,7 @@
 import { createMetadata, isSealed, sealResource, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
+import { getOrNull } from "./get-or-null.ts";
 import type {
   CallOptions,
   CreateOptions,
@@ -53,6 +54,10 @@ export class AccessFilter implements CoreState {
 
   async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     return this.#core.get(await this.#admit("get", pointer, options), options);
+  }
+
+  async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    return getOrNull(this.#core, await this.#admit("get", pointer, options), options);
   }
 
   async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {

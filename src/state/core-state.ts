@@ -67,6 +67,8 @@ export interface CoreState {
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch>;
   /** {@link watchKind} in non-empty batches of what is pending; a batch is shared by all who wait for the same. */
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>>;
+  /** Optional: {@link get} without an error for a resource that does not exist. */
+  getOrNull?(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined>;
   /** Optional: a teardown in one step; resolves to true when the resource may be destroyed. */
   teardown?(pointer: Pointer, options?: DestroyOptions): Promise<boolean>;
   /** Optional: teardown, wait for the finalizers, destroy, in one step. */

@@ -10,6 +10,7 @@ export {
   type MarkerEvent,
   type UpdatedEvent,
 } from "./event.ts";
+export { getOrNull } from "./get-or-null.ts";
 export { NamespaceRouter } from "./namespace-router.ts";
 export type {
   CallOptions,

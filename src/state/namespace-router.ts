@@ -1,6 +1,7 @@
 import { StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
+import { getOrNull } from "./get-or-null.ts";
 import type {
   CreateOptions,
   DestroyOptions,
@@ -27,6 +28,10 @@ export class NamespaceRouter implements CoreState {
 
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     return this.#route(pointer, (store) => store.get(pointer, options));
+  }
+
+  getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    return this.#route(pointer, (store) => getOrNull(store, pointer, options));
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {

@@ -11,6 +11,7 @@ import {
   type SpecSource,
 } from "../resource/index.ts";
 import type { CoreState } from "./core-state.ts";
+import { getOrNull } from "./get-or-null.ts";
 import type { ExpectedPhase, UpdateOptions } from "./options.ts";
 
 /** Reads, derives and writes one resource. */
@@ -87,7 +88,7 @@ export async function updateWithConflicts(
 
 /** Updates a resource, or creates what `change` makes of `initial` when there is none. */
 export async function modify(
-  core: Pick<CoreState, "get" | "create" | "update">,
+  core: Pick<CoreState, "get" | "getOrNull" | "create" | "update">,
   clock: Pick<Clock, "defer">,
   initial: Resource,
   change: Change<unknown>,
@@ -99,10 +100,7 @@ export async function modify(
   signal?.throwIfAborted();
   const { namespace, type, id } = initial.metadata;
   const pointer = { namespace, type, id };
-  try {
-    await core.get(pointer, { signal });
-  } catch (error) {
-    if (!hasCode(error, "not_found")) throw error;
+  if ((await getOrNull(core, pointer, { signal })) === undefined) {
     const changed = await changeResource(initial, change, source);
     const created = await core.create(cast === undefined ? changed : cast(changed), { owner, signal });
     return cast === undefined ? created : cast(created);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryNamespace, MemoryState } from "../memory/index.ts";
 import { createTombstone, isTombstone, patchMetadata, Phase, type Resource } from "../resource/index.ts";
 import { Int } from "../testing/index.ts";
-import type { Watch } from "./core-state.ts";
+import type { CoreState, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
 import type { WatchCondition } from "./state.ts";
 import { wrapState } from "./wrap-state.ts";
@@ -188,7 +188,7 @@ function watching(events: readonly Event[], onRelease: () => void = () => undefi
   return wrapState({ ...delegating(new MemoryNamespace("default")), watch: () => Promise.resolve(watch()) });
 }
 
-function delegating(core: MemoryNamespace): Pick<MemoryNamespace, keyof MemoryNamespace> {
+function delegating(core: CoreState): CoreState {
   return {
     get: (pointer, options) => core.get(pointer, options),
     list: (kind, options) => core.list(kind, options),
@@ -198,6 +198,6 @@ function delegating(core: MemoryNamespace): Pick<MemoryNamespace, keyof MemoryNa
     watch: (pointer, options) => core.watch(pointer, options),
     watchKind: (kind, options) => core.watchKind(kind, options),
     watchKindBatches: (kind, options) => core.watchKindBatches(kind, options),
-    [Symbol.asyncDispose]: () => core[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => core[Symbol.asyncDispose]?.(),
   };
 }

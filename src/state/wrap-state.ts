@@ -1,7 +1,6 @@
 import { SystemClock, type Clock } from "../clock/index.ts";
 import {
   createResource,
-  hasCode,
   sealResource,
   sourceOf,
   type AnyResourceType,
@@ -16,6 +15,7 @@ import {
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
 import { addFinalizers, removeFinalizers } from "./finalizer-operations.ts";
+import { getOrNull } from "./get-or-null.ts";
 import type {
   CallOptions,
   CreateOptions,
@@ -76,14 +76,9 @@ export class WrappedState implements State {
     idOrOptions?: string | GetOptions,
     options?: GetOptions,
   ): Promise<Resource | undefined> {
-    const answer =
-      typeof idOrOptions === "string"
-        ? this.get(target as AnyResourceType, idOrOptions, options)
-        : this.get(target as Pointer, idOrOptions);
-    return answer.catch((error: unknown) => {
-      if (hasCode(error, "not_found")) return undefined;
-      throw error;
-    });
+    if (typeof idOrOptions !== "string") return getOrNull(this.#core, target as Pointer, idOrOptions);
+    const type = target as AnyResourceType;
+    return getOrNull(this.#core, type.ref(idOrOptions), options).then((resource) => resource && type.cast(resource));
   }
 
   list<Spec>(type: ResourceType<Spec, string, never>, options?: ListOptions): Promise<ResourceList<Spec>>;
