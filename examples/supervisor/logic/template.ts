@@ -1,0 +1,63 @@
+/** A placeholder that stands for nothing. */
+export class TemplateError extends Error {
+  override readonly name: string = "TemplateError";
+  /** Line of the template, from 1. */
+  readonly line: number;
+
+  constructor(message: string, line: number) {
+    super(`line ${line} of the template: ${message}`);
+    this.line = line;
+  }
+}
+
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+const EXPRESSION = /^([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)(?:\s*\|\s*(json))?$/;
+
+/**
+ * Replaces every `{{ path.to.value }}` by what stands at that path of `data`. Texts, numbers and booleans appear as they
+ * are; `{{ path | json }}` gives any value as JSON, with the quotes of texts.
+ *
+ * @throws {TemplateError} for a path that leads nowhere, or to a list or mapping without `| json`.
+ */
+export function renderTemplate(template: string, data: Readonly<Record<string, unknown>>): string {
+  return template.replace(PLACEHOLDER, (whole, inner: string, offset: number) => {
+    const line = template.slice(0, offset).split("\n").length;
+    const [, path, filter] = EXPRESSION.exec(inner.trim()) ?? [];
+    if (path === undefined) throw new TemplateError(`${whole} must be a path such as {{ values.port }}`, line);
+    const value = lookUp(data, path, whole, line);
+    if (filter === "json") return JSON.stringify(value);
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return String(value);
+    throw new TemplateError(`${whole} is ${describe(value)}; write {{ ${path} | json }} to print it`, line);
+  });
+}
+
+/** Names of the services that a template speaks of: `{{ services.web.… }}` speaks of web. */
+export function servicesOf(template: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [, inner = ""] of template.matchAll(PLACEHOLDER)) {
+    const [root, service] = inner.trim().split(/[.|\s]/, 2);
+    if (root === "services" && service !== undefined) names.add(service);
+  }
+  return names;
+}
+
+function lookUp(data: Readonly<Record<string, unknown>>, path: string, whole: string, line: number): unknown {
+  let value: unknown = data;
+  let walked = "";
+  for (const key of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) {
+      const known = typeof value === "object" && value !== null ? Object.keys(value).slice(0, 20).join(", ") : "";
+      const place = walked === "" ? "" : ` in ${walked}`;
+      throw new TemplateError(
+        `${whole} leads nowhere: there is no ${key}${place} (there is: ${known || "nothing"})`,
+        line,
+      );
+    }
+    value = (value as Record<string, unknown>)[key];
+    walked = walked === "" ? key : `${walked}.${key}`;
+  }
+  return value;
+}
+
+const describe = (value: unknown): string =>
+  value === null ? "nothing" : Array.isArray(value) ? "a list" : typeof value === "object" ? "a mapping" : typeof value;

@@ -1,0 +1,38 @@
+import { plainText } from "./plain-text.ts";
+
+/** Lines that are remembered. */
+const LINES = 20;
+/** Longer lines are cut. Unit: UTF-16 units. */
+const LONGEST_LINE = 200;
+
+/** Remembers the end of a process's output, to say in one line why it ended. */
+export class LastWords {
+  readonly #lines: string[] = [];
+  #unfinished = "";
+  readonly #decoder = new TextDecoder();
+
+  add(chunk: Uint8Array): void {
+    const [first = "", ...others] = this.#decoder.decode(chunk, { stream: true }).split("\n");
+    this.#unfinished = (this.#unfinished + first).slice(0, 4 * LONGEST_LINE);
+    for (const next of others) {
+      this.#push(this.#unfinished);
+      this.#unfinished = next.slice(0, 4 * LONGEST_LINE);
+    }
+  }
+
+  /** The last line that speaks of an error, else the last line; undefined when there was no output. */
+  get line(): string | undefined {
+    const lines = [...this.#lines, ...clean(this.#unfinished)];
+    return lines.findLast((line) => /error|fatal|panic|cannot|can't|failed|denied|refused/i.test(line)) ?? lines.at(-1);
+  }
+
+  #push(line: string): void {
+    this.#lines.push(...clean(line));
+    if (this.#lines.length > LINES) this.#lines.splice(0, this.#lines.length - LINES);
+  }
+}
+
+function clean(line: string): string[] {
+  const text = plainText(line).trim();
+  return text === "" ? [] : [text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE - 1)}…` : text];
+}

@@ -1,0 +1,149 @@
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import type { Clock } from "homeostat";
+
+import type { LogSpec } from "../resources/index.ts";
+
+/** The few methods of a file that a log needs. */
+export interface LogTarget {
+  readonly bytes: number;
+  /** Resolves to the number of bytes that were written, which may be fewer. */
+  write(chunk: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface LogFileOptions {
+  readonly clock: Clock;
+  /** Called when {@link LogFile.error} changes. */
+  readonly onError: () => void;
+  /** How a file is opened. Default: the real one, for appending. */
+  readonly openTarget?: ((path: string) => Promise<LogTarget>) | undefined;
+}
+
+/** After a failure, output is dropped for this long before the file is tried again. Unit: milliseconds. */
+const RETRY_MS = 1_000;
+
+/**
+ * Keeps the output of a service: appends to a file, which becomes `….1` when it is full, `….1` becomes `….2`, and so on.
+ *
+ * It never fails: what cannot be written is counted and dropped, {@link error} says why, and the file is tried again
+ * from time to time. When that works, the gap is noted in the log.
+ */
+export class LogFile implements AsyncDisposable {
+  readonly path: string;
+  readonly #limits: LogSpec;
+  readonly #clock: Clock;
+  readonly #onError: () => void;
+  readonly #openTarget: (path: string) => Promise<LogTarget>;
+  #target: LogTarget | undefined;
+  #bytes = 0;
+  #error: string | undefined;
+  #lostBytes = 0;
+  #retryAtMs = 0;
+  /** Writes happen one after the other. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(path: string, limits: LogSpec, options: LogFileOptions) {
+    this.path = path;
+    this.#limits = limits;
+    this.#clock = options.clock;
+    this.#onError = options.onError;
+    this.#openTarget = options.openTarget ?? openForAppending;
+  }
+
+  /** Why output is being lost at present; undefined when it is kept. */
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  /** Resolves when the chunk is written or dropped: wait for it before the next, so that output cannot pile up. */
+  write(chunk: Uint8Array): Promise<void> {
+    this.#last = this.#last.then(() => this.#keep(chunk));
+    return this.#last;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last;
+    await this.#close();
+  }
+
+  async #keep(chunk: Uint8Array): Promise<void> {
+    if (this.#error !== undefined && this.#clock.monotonic() < this.#retryAtMs) {
+      this.#lostBytes += chunk.byteLength;
+      return;
+    }
+    let rest = chunk;
+    try {
+      if (this.#lostBytes > 0)
+        await this.#append(Buffer.from(`[supervisor: ${this.#lostBytes} bytes of output were lost: ${this.#error}]\n`));
+      this.#lostBytes = 0;
+      while (rest.byteLength > 0) rest = rest.subarray(await this.#append(rest));
+      this.#setError(undefined);
+    } catch (error) {
+      this.#lostBytes += rest.byteLength;
+      this.#retryAtMs = this.#clock.monotonic() + RETRY_MS;
+      await this.#close();
+      this.#setError((error as Error).message);
+    }
+  }
+
+  /** Writes as much as fits and resolves to its length. */
+  async #append(chunk: Uint8Array): Promise<number> {
+    if (this.#target === undefined) {
+      this.#target = await this.#openTarget(this.path);
+      this.#bytes = this.#target.bytes;
+    }
+    if (this.#bytes > 0 && this.#bytes + chunk.byteLength > this.#limits.maxBytes) {
+      await this.#rotate();
+      this.#target = await this.#openTarget(this.path);
+      this.#bytes = this.#target.bytes;
+    }
+    const room = Math.max(1, this.#limits.maxBytes - this.#bytes);
+    const written = await this.#target.write(chunk.subarray(0, room));
+    if (written === 0) throw new Error("the file takes no more bytes");
+    this.#bytes += written;
+    return written;
+  }
+
+  async #rotate(): Promise<void> {
+    await this.#close();
+    const { maxFiles } = this.#limits;
+    if (maxFiles === 0) return rm(this.path, { force: true });
+    for (let n = maxFiles - 1; n >= 0; n--) {
+      const from = n === 0 ? this.path : `${this.path}.${n}`;
+      await rename(from, `${this.path}.${n + 1}`).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+      });
+    }
+  }
+
+  async #close(): Promise<void> {
+    const target = this.#target;
+    this.#target = undefined;
+    // A file system that is full may say so only now; the bytes were counted as written, and nothing more can be done.
+    await target?.close().catch((error: Error) => this.#setError(error.message));
+  }
+
+  #setError(error: string | undefined): void {
+    if (error === this.#error) return;
+    this.#error = error;
+    this.#onError();
+  }
+}
+
+async function openForAppending(path: string): Promise<LogTarget> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, "a", 0o644);
+  try {
+    const { size } = await file.stat();
+    return {
+      bytes: size,
+      write: async (chunk) => (await file.write(chunk)).bytesWritten,
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
