@@ -56,6 +56,15 @@ describe("NamespaceRouter", () => {
     await router[Symbol.asyncDispose]();
   });
 
+  test("refuses what is no namespace", async () => {
+    const router = new NamespaceRouter(() => expect.unreachable());
+    for (const namespace of [undefined, null, 1]) {
+      await expect(router.list({ namespace, type: "x" } as never)).rejects.toThrow(
+        expect.objectContaining({ code: "invalid" }),
+      );
+    }
+  });
+
   test("offers no shortcuts", () => {
     const router = new NamespaceRouter((namespace) => new MemoryNamespace(namespace));
     expect("teardown" in router || "teardownAndDestroy" in router).toBe(false);

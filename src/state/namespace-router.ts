@@ -85,6 +85,12 @@ export class NamespaceRouter implements CoreState {
         `namespace ${JSON.stringify(namespace)} has no store: the router is disposed`,
       );
     }
+    if (typeof namespace !== "string") {
+      throw new StateError(
+        "invalid",
+        `a namespace must be a string, got ${namespace === null ? "null" : typeof namespace}`,
+      );
+    }
     const built = this.#build(namespace);
     this.#stores.set(namespace, built);
     return built;

@@ -4,6 +4,7 @@ import {
   type AnyResourceType,
   type Kind,
   type Resource,
+  type SpecSource,
   type Tombstone,
 } from "../resource/index.ts";
 import type { ResourceList, Watch } from "./core-state.ts";
@@ -16,6 +17,20 @@ export const isResourceType = (kind: Kind): kind is AnyResourceType =>
 
 const fits = (type: AnyResourceType, resource: Resource | Tombstone): boolean =>
   sourceOf(resource) === type.source || isTombstone(resource);
+
+/** Makes lists typed, each list once: a State gives the same list to everyone who asks until something changes. */
+export class ListCaster {
+  readonly #done = new WeakMap<ResourceList, { readonly source: SpecSource; readonly list: ResourceList }>();
+
+  /** {@link castList} */
+  cast(type: AnyResourceType, list: ResourceList): ResourceList {
+    const done = this.#done.get(list);
+    if (done?.source === type.source) return done.list;
+    const cast = castList(type, list);
+    if (Object.isFrozen(list)) this.#done.set(list, { source: type.source, list: cast });
+    return cast;
+  }
+}
 
 /**
  * The list as one of `type`: the same list when a State that knows the type has made it.

@@ -354,3 +354,16 @@ describe("in every order of steps", () => {
     );
   });
 });
+
+test("an operation of several steps stays with the address that it was given", async () => {
+  await using state = new MemoryState({ types: [Int] });
+  for (const id of ["one", "two"]) await state.create(Int.create(id, { value: 1 }));
+  const pointer = { ...Int.ref("one") };
+  const updated = await state.updateWithConflicts(pointer, async () => {
+    if (pointer.id === "one") await state.addFinalizer(pointer, "f");
+    pointer.id = "two";
+    return { value: 2 };
+  });
+  expect(updated.metadata.id).toBe("one");
+  expect((await state.get(Int, "two")).spec.value).toBe(1);
+});

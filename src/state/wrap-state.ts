@@ -29,7 +29,7 @@ import type {
 import { signalWithTeardown } from "./signal-with-teardown.ts";
 import type { State, TeardownSignal, WatchCondition } from "./state.ts";
 import { teardown, teardownAndDestroy } from "./teardown.ts";
-import { castBatch, castEvent, castList, CastWatch, isResourceType } from "./typed-answers.ts";
+import { castBatch, castEvent, CastWatch, isResourceType, ListCaster } from "./typed-answers.ts";
 import { modify, updateWithConflicts } from "./update-with-conflicts.ts";
 import { checkWatchCondition, watchFor } from "./watch-for.ts";
 
@@ -51,6 +51,7 @@ export function wrapState(core: CoreState, options: WrapOptions = {}): State {
 export class WrappedState implements State {
   readonly #core: CoreState;
   readonly #clock: Pick<Clock, "defer">;
+  readonly #lists = new ListCaster();
 
   constructor(core: CoreState, options: WrapOptions = {}) {
     this.#core = core;
@@ -85,7 +86,7 @@ export class WrappedState implements State {
   list(kind: Kind, options?: ListOptions): Promise<ResourceList>;
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
     const answer = this.#core.list(kind, options);
-    return isResourceType(kind) ? answer.then((list) => castList(kind, list)) : answer;
+    return isResourceType(kind) ? answer.then((list) => this.#lists.cast(kind, list)) : answer;
   }
 
   create<Spec>(resource: Resource<Spec>, options?: CreateOptions): Promise<Resource<Spec>> {
@@ -198,23 +199,23 @@ export class WrappedState implements State {
   }
 
   teardown(pointer: Pointer, options: DestroyOptions = {}): Promise<boolean> {
-    return teardown(this.#core, this.#clock, pointer, options);
+    return teardown(this.#core, this.#clock, addressOf(pointer), options);
   }
 
   teardownAndDestroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
-    return teardownAndDestroy(this.#core, this.#clock, pointer, options);
+    return teardownAndDestroy(this.#core, this.#clock, addressOf(pointer), options);
   }
 
   addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return addFinalizers(this.#core, this.#clock, pointer, finalizers);
+    return addFinalizers(this.#core, this.#clock, addressOf(pointer), finalizers);
   }
 
   removeFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return removeFinalizers(this.#core, this.#clock, pointer, finalizers);
+    return removeFinalizers(this.#core, this.#clock, addressOf(pointer), finalizers);
   }
 
   signalWithTeardown(pointer: Pointer, options: CallOptions = {}): Promise<TeardownSignal> {
-    return signalWithTeardown(this.#core, this.#clock, pointer, options);
+    return signalWithTeardown(this.#core, this.#clock, addressOf(pointer), options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -231,7 +232,10 @@ function parseTarget(
   args: readonly unknown[],
 ): { readonly pointer: Pointer; readonly type: AnyResourceType | undefined; readonly rest: readonly unknown[] } {
   const [id, ...rest] = args;
-  if (typeof id !== "string") return { pointer: target as Pointer, type: undefined, rest: args };
+  if (typeof id !== "string") return { pointer: addressOf(target as Pointer), type: undefined, rest: args };
   const type = target as AnyResourceType;
   return { pointer: type.ref(id), type, rest };
 }
+
+/** A copy: an operation of several steps must not follow a pointer that its caller changes meanwhile. */
+const addressOf = ({ namespace, type, id }: Pointer): Pointer => ({ namespace, type, id });
