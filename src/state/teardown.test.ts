@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
 import { MemoryNamespace, MemoryState } from "../memory/index.ts";
 import { createTombstone, hasCode, Phase, type Resource } from "../resource/index.ts";
 import { Int } from "../testing/index.ts";
-import type { CoreState } from "./core-state.ts";
+import type { CoreState, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
 import type { DestroyOptions } from "./options.ts";
 import { wrapState } from "./wrap-state.ts";
@@ -278,8 +279,49 @@ describe("teardownAndDestroy", () => {
   });
 });
 
+test("in every order of steps, teardownAndDestroy ends when the last finalizer goes, and leaves nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.subarray(["a", "b", "c"]),
+      fc.integer({ min: 1, max: 4 }),
+      async (scheduler, finalizers, count) => {
+        const core = new MemoryNamespace("default");
+        const slow = {
+          ...plain(core),
+          get: scheduler.scheduleFunction<Parameters<CoreState["get"]>, Resource>((...args) => core.get(...args)),
+          update: scheduler.scheduleFunction<Parameters<CoreState["update"]>, Resource>((...args) =>
+            core.update(...args),
+          ),
+          destroy: scheduler.scheduleFunction<Parameters<CoreState["destroy"]>, void>((...args) =>
+            core.destroy(...args),
+          ),
+          watch: scheduler.scheduleFunction<Parameters<CoreState["watch"]>, Watch>((...args) => core.watch(...args)),
+        };
+        const clock = { defer: (fn: () => void) => void scheduler.schedule(Promise.resolve(), "turn").then(fn) };
+        const state = wrapState(slow, { clock });
+        await core.create(create(...finalizers));
+        const release = async (finalizer: string): Promise<void> => {
+          await state.watchFor(ref, { phases: [Phase.tearingDown] });
+          await state.removeFinalizer(ref, finalizer);
+        };
+        const [destructions] = await scheduler.waitFor(
+          Promise.all([
+            Promise.allSettled(Array.from({ length: count }, () => state.teardownAndDestroy(ref))),
+            ...finalizers.map(release),
+          ]),
+        );
+        const failures = destructions.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+        expect(failures).toEqual(failures.map(() => code("not_found")));
+        expect(failures.length).toBeLessThan(count);
+        expect(await core.list(Int)).toHaveLength(0);
+      },
+    ),
+  );
+});
+
 /** A watch that delivers the given events, taking them away, and then ends. */
-function endingWith(events: Event[]): Awaited<ReturnType<CoreState["watch"]>> {
+function endingWith(events: Event[]): Watch {
   return {
     next: () => {
       const value = events.shift();
