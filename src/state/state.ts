@@ -55,6 +55,10 @@ export interface State extends CoreState {
   update<Spec>(resource: Resource<Spec>, options?: UpdateOptions): Promise<Resource<Spec>>;
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
 
+  /**
+   * {@link CoreState.watch}. In the typed form of this and the other watches, reading the resource of an event throws
+   * `type_mismatch` or `invalid` when it is not of the type; the watch goes on.
+   */
   watch<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
   watch<Spec>(ref: Ref<Spec>, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
   watchKind<Spec>(type: ResourceType<Spec, string, never>, options?: WatchKindOptions): Promise<Watch<Event<Spec>>>;
