@@ -1,0 +1,81 @@
+import type { Clock } from "../clock/index.ts";
+import type { Controller, Logger, QueueController } from "../controller/index.ts";
+import type { Kind, Metadata, Pointer } from "../resource/index.ts";
+import type { CoreState } from "../state/index.ts";
+import type { DeclaredInput } from "./declared-input.ts";
+import type { DeclaredOutput } from "./dependency-graph.ts";
+import type { KindCache } from "./kind-cache.ts";
+import type { KindMap } from "./kind-map.ts";
+import type { ControllerMetrics } from "./metrics.ts";
+import type { Outcome } from "./outcome-log.ts";
+import type { RateLimit } from "./rate-limiter.ts";
+import type { TurnBudget } from "./turn-budget.ts";
+
+/** Where the changes of one input go: to a flag, or to a queue. It must not block, throw or call the controller. */
+export interface Route {
+  /** @param certain - The change passes every filter: what happened in between is not known. */
+  trigger(metadata: Metadata, nowMs: number, certain: boolean): void;
+  /**
+   * The watch lost its place: anything of the kind may have changed. What is there now is triggered one by one.
+   *
+   * @param vanished - Ids of what is no more, or `triggered` when those were triggered as well.
+   */
+  resynced(vanished: readonly string[] | "triggered", nowMs: number): void;
+}
+
+/** What runs one controller. */
+export interface Adapter {
+  readonly name: string;
+  route(input: DeclaredInput): Route;
+  /** Begins to run the controller. Resolves, never rejects, when everything of it has ended after {@link stop}. */
+  start(): Promise<void>;
+  /** Asks it to stop. */
+  stop(reason: unknown): void;
+  explain(pointer: Pointer): ControllerExplanation;
+}
+
+/** What one controller has to do with a resource, and how that goes. */
+export interface ControllerExplanation {
+  readonly controller: string;
+  readonly form: "classic" | "queue";
+  /**
+   * Classic: whether a wake-up waits, it runs, waits to restart, or has ended. Queue: the same for the one key; `idle`
+   * when nothing is to be done for it.
+   */
+  readonly state: "idle" | "waiting" | "running" | "backoff" | "ended";
+  /** Milliseconds until it runs again, where that is known. */
+  readonly dueInMs?: number | undefined;
+  /** It changed while it was worked on, and runs once more afterwards. */
+  readonly changedMeanwhile?: boolean | undefined;
+  /** Oldest first. */
+  readonly outcomes: readonly Outcome[];
+  /** What it failed with last, until it succeeds. */
+  readonly lastError?: Error | undefined;
+}
+
+/** What adapters are made of and run on. */
+export interface AdapterParts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly core: CoreState;
+  readonly budget: TurnBudget;
+  readonly caches: KindMap<KindCache>;
+  /** Those caches that may lag behind the writes of this process. */
+  readonly lagging: KindMap<KindCache>;
+  readonly metricsOf: (controller: string) => ControllerMetrics;
+  readonly changeRateLimit: RateLimit | undefined;
+  readonly warnOnUncachedReads: boolean;
+  /** Replaces the inputs of a controller in the graph, and watches what is new. */
+  readonly updateInputs: (controller: string, inputs: readonly DeclaredInput[]) => Promise<void>;
+  /** Ids that exist, from a list of a kind. */
+  readonly listed: (kind: Kind, ids: Iterable<string>) => void;
+}
+
+/** A controller whose declarations were checked and copied. */
+export interface Declared<C extends Controller | QueueController = Controller | QueueController> {
+  readonly controller: C;
+  readonly name: string;
+  readonly inputs: readonly DeclaredInput[];
+  readonly outputs: readonly DeclaredOutput[];
+}

@@ -1,0 +1,104 @@
+import {
+  InputKind,
+  isQueueController,
+  OutputKind,
+  type Controller,
+  type Input,
+  type MappedInput,
+  type QueueController,
+} from "../controller/index.ts";
+import type { AnyResourceType } from "../resource/index.ts";
+import type { Declared } from "./adapter.ts";
+import { declareInput, formatInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
+import { duplicateInput, type DeclaredOutput } from "./dependency-graph.ts";
+import { RegistrationError, type RegistrationCode } from "./registration-error.ts";
+
+const CLASSIC_KINDS: ReadonlySet<unknown> = new Set([InputKind.weak, InputKind.strong, InputKind.destroyReady]);
+const QUEUE_KINDS: ReadonlySet<unknown> = new Set([InputKind.mapped, InputKind.mappedDestroyReady]);
+const OUTPUT_KINDS: ReadonlySet<unknown> = new Set(Object.values(OutputKind));
+
+/**
+ * Checks a controller by itself and copies its declarations, so that no later change to the author's objects counts.
+ *
+ * @throws {RegistrationError}
+ */
+export function declareController(controller: Controller | QueueController): Declared {
+  const { name } = controller as { readonly name: unknown };
+  if (typeof name !== "string" || name === "") {
+    throw new RegistrationError(
+      "invalid_controller",
+      "",
+      `a controller needs a name that is not empty, got ${JSON.stringify(name)}`,
+    );
+  }
+  const outputs = (controller.outputs ?? []).map(({ kind, resource }): DeclaredOutput => {
+    if (!OUTPUT_KINDS.has(kind)) throw refuse("invalid_output", name, `invalid output kind ${JSON.stringify(kind)}`);
+    return { kind, type: resource.type };
+  });
+  if (isQueueController(controller)) return { controller, name, outputs, inputs: declareQueueInputs(controller) };
+  if ((controller.reconcile === undefined) === (controller.run === undefined)) {
+    throw refuse("invalid_controller", name, `a classic controller has either reconcile or run`);
+  }
+  return { controller, name, outputs, inputs: declareClassicInputs(name, controller.inputs ?? []) };
+}
+
+/** @throws {RegistrationError} `invalid_input`, `duplicate_input` */
+export function declareClassicInputs(name: string, inputs: readonly Input[]): readonly DeclaredInput[] {
+  return declareInputs(name, inputs, CLASSIC_KINDS);
+}
+
+function declareQueueInputs(controller: QueueController): readonly DeclaredInput[] {
+  const { name, concurrency = 1 } = controller;
+  if (!(Number.isSafeInteger(concurrency) && concurrency >= 1)) {
+    throw refuse(
+      "invalid_concurrency",
+      name,
+      `invalid concurrency ${concurrency}: it must be a whole number of at least 1`,
+    );
+  }
+  if (typeof controller.reconcile !== "function")
+    throw refuse("invalid_controller", name, "a queue controller has a reconcile");
+  const primaries = primariesOf(controller);
+  if (primaries.length === 0) throw refuse("invalid_controller", name, "a queue controller has at least one primary");
+  const mapped = declareInputs(name, controller.inputs ?? [], QUEUE_KINDS);
+  for (const input of controller.inputs ?? []) {
+    if ((input as MappedInput).map !== undefined || controller.mapInput !== undefined) continue;
+    throw refuse(
+      "invalid_controller",
+      name,
+      `input ${formatInput(declareInput(input))} has no mapper, and there is no mapInput`,
+    );
+  }
+  const declared = primaries.map((resource) => declareInput({ kind: InputKind.primary, resource }));
+  return checkDuplicates(name, [...declared, ...mapped]);
+}
+
+export function primariesOf({ primary }: QueueController): readonly AnyResourceType[] {
+  return Array.isArray(primary) ? (primary as readonly AnyResourceType[]) : [primary as AnyResourceType];
+}
+
+function declareInputs(name: string, inputs: readonly Input[], kinds: ReadonlySet<unknown>): readonly DeclaredInput[] {
+  for (const { kind, id } of inputs) {
+    if (!kinds.has(kind)) {
+      throw refuse(
+        "invalid_input",
+        name,
+        `invalid input kind ${JSON.stringify(kind)} of controller ${JSON.stringify(name)}`,
+      );
+    }
+    if (id === "")
+      throw refuse("invalid_input", name, "the id of an input must not be empty; leave it out for all of the kind");
+  }
+  return checkDuplicates(name, inputs.map(declareInput));
+}
+
+function checkDuplicates(name: string, inputs: readonly DeclaredInput[]): readonly DeclaredInput[] {
+  inputs.forEach((input, at) => {
+    if (inputs.findIndex((other) => sameInputKey(other, input)) !== at) throw duplicateInput(name, input);
+  });
+  return inputs;
+}
+
+function refuse(code: RegistrationCode, controller: string, message: string): RegistrationError {
+  return new RegistrationError(code, controller, message);
+}

@@ -1,0 +1,10 @@
+export type { ControllerExplanation } from "./adapter.ts";
+export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "./console-logger.ts";
+export type { EdgeType, GraphEdge } from "./graph-edge.ts";
+export type { Graph } from "./graph.ts";
+export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics.ts";
+export type { Outcome } from "./outcome-log.ts";
+export type { RateLimit } from "./rate-limiter.ts";
+export { RegistrationCode, RegistrationError } from "./registration-error.ts";
+export type { RuntimeOptions } from "./runtime-options.ts";
+export { Runtime, type RunOptions } from "./runtime.ts";

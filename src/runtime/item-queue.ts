@@ -1,0 +1,119 @@
+import type { Backoff } from "../internal/backoff.ts";
+import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
+
+/** The keys of one job on one kind: what a queue item does, and for which ids. */
+export class Lane<Value, Job> {
+  readonly job: Job;
+  /** Items that wait or are in flight. */
+  readonly items: Map<string, Item<Value, Job>> = new Map();
+
+  constructor(job: Job) {
+    this.job = job;
+  }
+}
+
+/** One key of a queue, from its first put until it is done. */
+export class Item<Value, Job> implements Releasable {
+  readonly lane: Lane<Value, Job>;
+  readonly id: string;
+  /** What came with the latest put. */
+  value: Value;
+  releaseAtMs = 0;
+  sequence = 0;
+  slot: number = NOT_WAITING;
+  inFlight = false;
+  /** Put again while in flight. */
+  held = false;
+  /** Retry intervals of a key that keeps failing. */
+  backoff: Backoff | undefined = undefined;
+  /** What it failed with last, until it succeeds. */
+  failure: Error | undefined = undefined;
+
+  constructor(lane: Lane<Value, Job>, id: string, value: Value) {
+    this.lane = lane;
+    this.id = id;
+    this.value = value;
+  }
+}
+
+/**
+ * A queue of keys: a key that waits is there once, however often it is put, and is never in two hands at once.
+ *
+ * A key is *waiting* (due now, or at a time), or *in flight* (taken). Put while in flight, it is *held* and waits again
+ * once it is released: a change that comes during the work beats any backoff. All times are monotonic milliseconds.
+ */
+export class ItemQueue<Value, Job> {
+  readonly #order = new ReleaseOrder<Item<Value, Job>>();
+  #held = 0;
+  #closed = false;
+
+  /** Keys that wait, held ones included; those in flight do not count. */
+  get length(): number {
+    return this.#order.length + this.#held;
+  }
+
+  /** Makes a key due now, with a new value. After {@link close} it does nothing. */
+  put(lane: Lane<Value, Job>, id: string, value: Value, nowMs: number): void {
+    if (this.#closed) return;
+    const item = lane.items.get(id);
+    if (item === undefined) {
+      const added = new Item(lane, id, value);
+      lane.items.set(id, added);
+      this.#order.push(added, nowMs, nowMs);
+      return;
+    }
+    // While the item is in flight its worker has what it needs of the old value already.
+    item.value = value;
+    if (!item.inFlight) this.#order.push(item, nowMs, nowMs);
+    else if (!item.held) {
+      item.held = true;
+      this.#held++;
+    }
+  }
+
+  /** The next item that is due; it is then in flight until {@link release} or {@link requeue}. */
+  take(nowMs: number): Item<Value, Job> | undefined {
+    if (this.#closed || this.#order.peek(nowMs) === undefined) return undefined;
+    const item = this.#order.pop();
+    if (item !== undefined) item.inFlight = true;
+    return item;
+  }
+
+  isDue(nowMs: number): boolean {
+    return !this.#closed && this.#order.peek(nowMs) !== undefined;
+  }
+
+  /** Milliseconds until an item is due; undefined when none waits. */
+  delay(nowMs: number): number | undefined {
+    return this.#order.delay(nowMs);
+  }
+
+  /** The work on an item is over. Releasing twice does nothing. */
+  release(item: Item<Value, Job>, nowMs: number): void {
+    this.#settle(item, undefined, nowMs);
+  }
+
+  /** The work on an item is over, and it is due again at `atMs`, or now if it was put meanwhile. */
+  requeue(item: Item<Value, Job>, atMs: number, nowMs: number): void {
+    this.#settle(item, atMs, nowMs);
+  }
+
+  /** Nothing is put or taken any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #settle(item: Item<Value, Job>, atMs: number | undefined, nowMs: number): void {
+    if (!item.inFlight) return;
+    item.inFlight = false;
+    if (item.held) {
+      item.held = false;
+      this.#held--;
+      this.#order.push(item, nowMs, nowMs);
+    } else if (atMs === undefined) {
+      item.lane.items.delete(item.id);
+    } else {
+      this.#order.push(item, atMs, nowMs);
+    }
+  }
+}

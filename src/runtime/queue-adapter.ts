@@ -1,0 +1,304 @@
+import {
+  silentLogger,
+  type Logger,
+  type MapInputContext,
+  type MappedInput,
+  type Mapper,
+  type QueueController,
+  type QueueReconcileContext,
+  type ReconcileResult,
+} from "../controller/index.ts";
+import { Backoff } from "../internal/backoff.ts";
+import { isCancellation } from "../internal/cancellation.ts";
+import { toError } from "../internal/to-error.ts";
+import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../resource/index.ts";
+import type { Adapter, AdapterParts, ControllerExplanation, Declared, Route } from "./adapter.ts";
+import { declareInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
+import { Dispatcher, type ItemKeeper } from "./dispatcher.ts";
+import { explainItem } from "./explain-item.ts";
+import { ItemContext, MapContextOfItem, type SharedContext } from "./item-context.ts";
+import { ItemQueue, Lane } from "./item-queue.ts";
+import { judgeResult, judgeThrown, type Verdict } from "./judge-outcome.ts";
+import { KindMap } from "./kind-map.ts";
+import type { ControllerMetrics } from "./metrics.ts";
+import { openFacade } from "./open-facade.ts";
+import { OutcomeLog } from "./outcome-log.ts";
+import type { Job, QueueItem, QueueLane } from "./queue-worker.ts";
+import { retry, type RetryOptions } from "./retry.ts";
+
+/** Keys of each lane whose last outcomes are kept. */
+const REMEMBERED_KEYS = 1000;
+
+/** A hook that ran this long before it failed starts its retry intervals over. */
+const HOOK_WORKED_MS = 60_000;
+
+/**
+ * Runs a queue controller: primaries are put into its queue, changes of mapped inputs as map jobs, which put primaries.
+ * Workers take what is due. Beside them run the initial fill and the run hook; after all of them, the shutdown hook.
+ */
+export class QueueAdapter implements Adapter, ItemKeeper {
+  readonly name: string;
+  readonly #parts: AdapterParts;
+  readonly #controller: QueueController;
+  readonly #log: Logger;
+  /** Nobody reads the log: then lines that come with every run are not even made. */
+  readonly #quiet: boolean;
+  readonly #metrics: ControllerMetrics;
+  readonly #stopper = new AbortController();
+  readonly #shared: SharedContext;
+  readonly #queue = new ItemQueue<Metadata | undefined, Job>();
+  readonly #dispatcher: Dispatcher;
+  readonly #primaries = new KindMap<QueueLane>();
+  readonly #mapped: readonly QueueLane[];
+  readonly #stopped = Promise.withResolvers<void>();
+  #filling: Promise<void> = Promise.resolve();
+
+  constructor(parts: AdapterParts, declared: Declared<QueueController>) {
+    const { controller, name, inputs } = declared;
+    this.name = name;
+    this.#parts = parts;
+    this.#controller = controller;
+    this.#log = parts.logger.child({ controller: name });
+    this.#quiet = this.#log === silentLogger;
+    this.#metrics = parts.metricsOf(name);
+    const { signal } = this.#stopper;
+    const { state } = openFacade(parts, declared, this.#metrics, this.#log, signal);
+    this.#shared = { state, log: this.#log, signal, clock: parts.clock };
+    this.#dispatcher = new Dispatcher(this.#queue, this, controller.concurrency ?? 1, parts.clock, parts.budget);
+    for (const input of inputs) if (input.kind === "primary") this.#primaries.set(input, this.#reconcileLane(input));
+    this.#mapped = (controller.inputs ?? []).map((input) => this.#mapLane(input));
+  }
+
+  route(input: DeclaredInput): Route {
+    if (input.kind === "primary") return this.#primaryRoute(input);
+    const lane = this.#mapped.find((one) => sameInputKey(one.job.input, input));
+    if (lane === undefined) throw new Error(`controller ${this.name} has no input for its route`);
+    return this.#mappedRoute(lane);
+  }
+
+  async start(): Promise<void> {
+    this.#log.debug("controller starting");
+    this.#dispatcher.start();
+    this.#refill();
+    const hook = this.#runHook();
+    await this.#stopped.promise;
+    await Promise.all([this.#dispatcher.stop(), hook]);
+    await this.#filling;
+    try {
+      await this.#controller.shutdownHook?.();
+    } catch (thrown) {
+      this.#log.error("shutdown hook failed", { error: toError(thrown, `the shutdown hook of ${this.name}`) });
+    }
+    this.#log.debug("controller finished");
+  }
+
+  stop(reason: unknown): void {
+    this.#stopper.abort(reason);
+    this.#stopped.resolve();
+  }
+
+  explain(pointer: Pointer): ControllerExplanation {
+    const { namespace, type } = pointer;
+    const mapped = this.#mapped.find(({ job: { input } }) => input.namespace === namespace && input.type === type);
+    const lane = this.#primaries.get(namespace, type) ?? mapped;
+    return explainItem(this.name, lane, pointer.id, this.#parts.clock.monotonic());
+  }
+
+  settle(
+    item: QueueItem,
+    result: ReconcileResult,
+    failure: { readonly thrown: unknown } | undefined,
+    startedAtMs: number,
+    nowMs: number,
+  ): void {
+    const { job } = item.lane;
+    const seconds = (nowMs - startedAtMs) / 1000;
+    if (job.name === "reconcile") this.#metrics.reconcileBusySeconds += seconds;
+    else this.#metrics.mapBusySeconds += seconds;
+    const verdict = failure === undefined ? judgeResult(result) : this.#judgeFailure(item, failure.thrown);
+    const afterMs = this.#apply(verdict, item);
+    if (afterMs === undefined) this.#queue.release(item, nowMs);
+    else this.#queue.requeue(item, nowMs + afterMs, nowMs);
+    job.outcomes.add(item.id, {
+      kind: verdict.kind,
+      atMs: this.#parts.clock.now(),
+      tookMs: nowMs - startedAtMs,
+      reason: verdict.error?.message ?? verdict.reason,
+      againAfterMs: afterMs,
+    });
+    if (!this.#quiet || verdict.error !== undefined) this.#report(item, verdict, afterMs, seconds);
+  }
+
+  looked(): void {
+    this.#metrics.queueLength = this.#queue.length;
+  }
+
+  #judgeFailure({ lane, id }: QueueItem, thrown: unknown): Verdict {
+    const { input, name } = lane.job;
+    const thrower = `${name} of ${formatPointer({ ...input, id })} in controller ${JSON.stringify(this.name)}`;
+    return judgeThrown(thrown, thrower, this.#stopper.signal);
+  }
+
+  /** Counts, and keeps up the item's backoff. Gives the time until it is due again, if it is. */
+  #apply(verdict: Verdict, item: QueueItem): number | undefined {
+    switch (verdict.kind) {
+      case "done":
+        break;
+      case "requeued":
+        this.#metrics.itemRequeues++;
+        break;
+      case "skipped":
+        this.#metrics.itemSkips++;
+        break;
+      case "failed":
+        this.#metrics.itemCrashes++;
+        break;
+    }
+    item.failure = verdict.error;
+    if (verdict.clearsBackoff) {
+      item.backoff = undefined;
+      return verdict.afterMs;
+    }
+    return verdict.afterMs ?? (item.backoff ??= new Backoff(this.#parts.random)).next();
+  }
+
+  #report({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, busySeconds: number): void {
+    const { name, input } = lane.job;
+    const { namespace, type } = input;
+    const fields = {
+      namespace,
+      type,
+      id,
+      job: name,
+      busySeconds,
+      ...(afterMs !== undefined && { intervalMs: afterMs }),
+      ...(verdict.error !== undefined && { error: verdict.error, requeued: verdict.afterMs !== undefined }),
+      ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    };
+    if (verdict.kind === "failed") {
+      this.#log.error(`${name} failed`, fields);
+      return;
+    }
+    const message = `${name} ${verdict.kind === "skipped" ? "skipped" : "succeeded"}`;
+    if (name === "reconcile") this.#log.info(message, fields);
+    else this.#log.debug(message, fields);
+  }
+
+  #reconcileLane(input: DeclaredInput): QueueLane {
+    const run = (item: QueueItem) => {
+      this.#metrics.itemsProcessed++;
+      return this.#controller.reconcile(new ItemContext(this.#shared, item) as QueueReconcileContext);
+    };
+    return new Lane({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
+  }
+
+  #mapLane(input: MappedInput): QueueLane {
+    const { map } = input;
+    const run = (item: QueueItem) => this.#map(map, item);
+    return new Lane({ name: "map", input: declareInput(input), outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
+  }
+
+  async #map(map: Mapper | undefined, item: QueueItem): Promise<void> {
+    if (item.value === undefined) throw new Error("a map job without metadata");
+    const context = new MapContextOfItem(this.#shared, item, item.value);
+    let pointers: Pointer[];
+    try {
+      const mapped =
+        map === undefined ? this.#controller.mapInput?.(context as MapInputContext) : map(context.input, context);
+      pointers = [...((await mapped) ?? [])];
+    } finally {
+      this.#metrics.mappedIn++;
+    }
+    this.#metrics.mappedOut += pointers.length;
+    for (const pointer of pointers) this.#putPrimary(pointer);
+    this.#dispatcher.wake();
+  }
+
+  #putPrimary(pointer: Pointer): void {
+    const lane = this.#primaries.get(pointer.namespace, pointer.type);
+    if (lane === undefined) throw new Error(`mapped to ${formatPointer(pointer)}, which is not of a primary kind`);
+    this.#queue.put(lane, pointer.id, undefined, this.#parts.clock.monotonic());
+  }
+
+  #primaryRoute(input: DeclaredInput): Route {
+    const lane = this.#primaries.get(input.namespace, input.type);
+    if (lane === undefined) throw new Error(`controller ${this.name} has no lane for its primary`);
+    const put = (id: string, nowMs: number): void => {
+      this.#queue.put(lane, id, undefined, nowMs);
+      this.#woken();
+    };
+    return {
+      trigger: (metadata, nowMs) => put(metadata.id, nowMs),
+      resynced: (vanished, nowMs) => {
+        if (vanished !== "triggered") for (const id of vanished) put(id, nowMs);
+      },
+    };
+  }
+
+  #mappedRoute(lane: QueueLane): Route {
+    const onlyDestroyReady = lane.job.input.kind === "mappedDestroyReady";
+    return {
+      trigger: (metadata, nowMs, certain) => {
+        if (onlyDestroyReady && !certain && !isDestroyReady(metadata)) return;
+        this.#queue.put(lane, metadata.id, metadata, nowMs);
+        this.#woken();
+      },
+      // What vanished can no longer be mapped, so any primary may be concerned.
+      resynced: (vanished) => {
+        if (vanished !== "triggered") this.#refill();
+      },
+    };
+  }
+
+  #woken(): void {
+    this.#metrics.queueLength = this.#queue.length;
+    this.#dispatcher.wake();
+  }
+
+  /** Puts all primaries that exist. One fill after the other, so that the end of the last is the end of all. */
+  #refill(): void {
+    if (this.#stopper.signal.aborted) return;
+    this.#filling = this.#filling.then(() => this.#fill());
+  }
+
+  async #fill(): Promise<void> {
+    for (const { job } of this.#primaries.values()) {
+      const { namespace, type } = job.input;
+      const lane = this.#primaries.get(namespace, type);
+      await retry(
+        async () => {
+          const list: readonly { readonly metadata: Metadata }[] = await this.#shared.state.list({
+            namespace,
+            type,
+          } as never);
+          const ids = list.map(({ metadata }) => metadata.id);
+          this.#parts.listed({ namespace, type }, ids);
+          const nowMs = this.#parts.clock.monotonic();
+          if (lane !== undefined) for (const id of ids) this.#queue.put(lane, id, undefined, nowMs);
+          this.#woken();
+        },
+        this.#retryOptions(`listing ${type} for the initial fill failed`),
+      );
+    }
+  }
+
+  async #runHook(): Promise<void> {
+    const { controller, signal } = { controller: this.#controller, signal: this.#stopper.signal };
+    if (controller.runHook === undefined) return;
+    await retry(async () => controller.runHook?.(this.#shared as never), {
+      ...this.#retryOptions("run hook failed"),
+      resetAfterMs: HOOK_WORKED_MS,
+      accepts: (thrown) => isCancellation(thrown, signal),
+    });
+  }
+
+  #retryOptions(message: string): RetryOptions {
+    const { clock, random } = this.#parts;
+    return {
+      clock,
+      random,
+      signal: this.#stopper.signal,
+      onFailure: (thrown, intervalMs) => this.#log.error(message, { error: toError(thrown, this.name), intervalMs }),
+    };
+  }
+}

@@ -1,0 +1,268 @@
+import { isQueueController, type Controller, type QueueController } from "../controller/index.ts";
+import type { CoreState } from "../state/index.ts";
+import type { Adapter, AdapterParts, Declared } from "./adapter.ts";
+import { CachedState } from "./cached-state.ts";
+import { ClassicAdapter } from "./classic-adapter.ts";
+import { declareController } from "./declare-controller.ts";
+import { sameInput, type DeclaredInput } from "./declared-input.ts";
+import { DependencyGraph } from "./dependency-graph.ts";
+import { Graph } from "./graph.ts";
+import type { MetricsRegistry } from "./metrics.ts";
+import { QueueAdapter } from "./queue-adapter.ts";
+import { RegistrationError } from "./registration-error.ts";
+import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
+import { Serial } from "./serial.ts";
+import { TurnBudget } from "./turn-budget.ts";
+import { Watches } from "./watches.ts";
+
+export interface RunOptions {
+  /** Stops the runtime. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Keeps the process alive while a runtime runs: promises alone do not. Unit: milliseconds; it never does anything. */
+const KEEP_ALIVE_MS = 2 ** 30;
+
+/**
+ * Runs controllers on a State: watches what they declared, wakes those whom a change concerns, and gives each a view of
+ * the State that holds it to its declarations.
+ *
+ * *New*: controllers can be registered, nothing runs, the State is not touched. *Running*, from {@link run} on: further
+ * ones start at once. *Stopped*, by the signal, by disposal, or because a watch failed: it cannot be started again.
+ */
+export class Runtime implements AsyncDisposable {
+  /** What was counted so far. */
+  readonly metrics: MetricsRegistry;
+  readonly #core: CoreState;
+  readonly #options: ResolvedRuntimeOptions;
+  readonly #graph = new DependencyGraph();
+  readonly #adapters = new Map<string, Adapter>();
+  readonly #watches: Watches;
+  readonly #parts: AdapterParts;
+  readonly #serial = new Serial();
+  readonly #stop = Promise.withResolvers<void>();
+  /** What has been started, until it has ended. */
+  readonly #running = new Map<Adapter, Promise<void>>();
+  #phase: "new" | "running" | "stopped" = "new";
+  #stopReason: unknown;
+  #failure: { readonly error: Error } | undefined;
+  #run: Promise<void> | undefined;
+
+  /**
+   * @throws {RegistrationError} when `options.controllers` conflict. @throws {RangeError} for a number that makes no sense.
+   */
+  constructor(state: CoreState, options: RuntimeOptions = {}) {
+    this.#core = state;
+    this.#options = resolveRuntimeOptions(options);
+    this.metrics = this.#options.metrics;
+    const { clock, logger, random, metricsOf, changeRateLimit, warnOnUncachedReads } = this.#options;
+    this.#watches = new Watches({
+      core: state,
+      clock,
+      log: logger,
+      metrics: this.metrics,
+      graph: this.#graph,
+      cache: this.#options.cache,
+      adapter: (name) => this.#adapters.get(name),
+      onError: (error) => this.#watchFailed(error),
+    });
+    this.#parts = {
+      core: state,
+      clock,
+      logger,
+      random,
+      metricsOf,
+      changeRateLimit,
+      warnOnUncachedReads,
+      budget: new TurnBudget(clock, this.#options.yieldEvery),
+      caches: this.#watches.caches,
+      lagging: this.#watches.lagging,
+      updateInputs: (name, inputs) => this.#serial.run(() => this.#updateInputs(name, inputs)),
+      listed: (kind, ids) => this.#watches.listed(kind, ids),
+    };
+    for (const controller of this.#options.controllers) this.#admit(controller);
+  }
+
+  /**
+   * Adds a controller, before or after {@link run}; in a running runtime it has started when the promise resolves. All
+   * or nothing: after an error the runtime is as it was.
+   *
+   * @throws {RegistrationError}
+   */
+  register(controller: Controller | QueueController): Promise<void> {
+    return this.#serial.run(() => this.#register(controller));
+  }
+
+  /**
+   * Runs until the signal aborts: then resolves, once everything has ended. It can be called once.
+   *
+   * @throws {Error} when a watch could not be opened (its error), or failed later ("controller runtime watch error",
+   * with the failure as the cause); when it was called before.
+   */
+  run(options: RunOptions = {}): Promise<void> {
+    if (this.#phase !== "new") {
+      return Promise.reject(new Error("the runtime was already started: run() can be called once"));
+    }
+    this.#phase = "running";
+    return (this.#run = this.#runUntilStopped(options.signal));
+  }
+
+  /** Who writes what and depends on what, now. */
+  graph(): Graph {
+    return new Graph(this.#graph.edges());
+  }
+
+  /** The State with its cached kinds read from memory. It has no operations of its own: see `wrapState`. */
+  cachedState(): CoreState {
+    return new CachedState(this.#core, this.#watches.caches);
+  }
+
+  /** Stops the runtime and waits until everything has ended. A failure is {@link run}'s to report. Idempotent. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#requestStop(new DOMException("the runtime was disposed", "AbortError"));
+    await this.#run?.catch(() => undefined);
+  }
+
+  async #register(controller: Controller | QueueController): Promise<void> {
+    this.#refuseWhenStopped(controller.name);
+    const adapter = this.#admit(controller);
+    if (this.#phase === "new") return;
+    const { name } = adapter;
+    try {
+      await this.#watches.open(this.#graph.inputsOf(name));
+    } catch (cause) {
+      this.#withdraw(name);
+      this.#refuseWhenStopped(name);
+      throw setUpFailed("watch_failed", name, cause);
+    }
+    if (this.#isStopped()) this.#withdraw(name);
+    this.#refuseWhenStopped(name);
+    this.#start(adapter);
+  }
+
+  /** Records a controller and makes its adapter, or throws and leaves no trace. */
+  #admit(controller: Controller | QueueController): Adapter {
+    const { name } = controller;
+    try {
+      if (this.#adapters.has(name)) {
+        throw new RegistrationError(
+          "name_taken",
+          name,
+          `a controller named ${JSON.stringify(name)} is registered already`,
+        );
+      }
+      const declared = declareController(controller);
+      try {
+        for (const output of declared.outputs) this.#graph.addOutput(name, output);
+        for (const input of declared.inputs) this.#graph.addInput(name, input);
+      } catch (error) {
+        this.#graph.remove(name);
+        throw error;
+      }
+      const adapter = isQueueController(controller)
+        ? new QueueAdapter(this.#parts, declared as Declared<QueueController>)
+        : new ClassicAdapter(this.#parts, declared as Declared<Controller>);
+      this.#adapters.set(name, adapter);
+      this.#watches.need(declared.inputs);
+      return adapter;
+    } catch (error) {
+      throw error instanceof RegistrationError ? setUpFailed(error.code, name, error) : error;
+    }
+  }
+
+  #withdraw(name: string): void {
+    this.#adapters.delete(name);
+    this.#graph.remove(name);
+  }
+
+  #refuseWhenStopped(name: string): void {
+    if (!this.#isStopped()) return;
+    throw setUpFailed("stopped", name, new Error("the runtime has stopped"));
+  }
+
+  #isStopped(): boolean {
+    return this.#phase === "stopped";
+  }
+
+  /** New kinds are watched first; then the change is made at once. */
+  async #updateInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
+    const isNew = (input: DeclaredInput): boolean => !this.#graph.inputsOf(name).some((old) => sameInput(old, input));
+    this.#watches.need(inputs.filter(isNew));
+    await this.#watches.open(inputs.filter(isNew));
+    const added = inputs.filter(isNew);
+    for (const old of this.#graph.inputsOf(name)) {
+      if (!inputs.some((input) => sameInput(old, input))) this.#graph.deleteInput(name, old);
+    }
+    for (const input of added) this.#graph.addInput(name, input);
+  }
+
+  async #runUntilStopped(signal: AbortSignal | undefined): Promise<void> {
+    const keepAlive = setInterval(() => undefined, KEEP_ALIVE_MS);
+    const onAbort = (): void => this.#requestStop(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      if (signal?.aborted === true) onAbort();
+      await this.#serial.run(() => this.#startAll());
+      await this.#stop.promise;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      await this.#shutDown();
+      clearInterval(keepAlive);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #startAll(): Promise<void> {
+    if (this.#isStopped()) return;
+    try {
+      await this.#watches.openAll();
+    } catch (error) {
+      if (this.#isStopped()) return;
+      this.#requestStop(error);
+      throw error;
+    }
+    if (!this.#isStopped()) for (const adapter of this.#adapters.values()) this.#start(adapter);
+  }
+
+  #start(adapter: Adapter): void {
+    const ended = adapter.start().finally(() => this.#running.delete(adapter));
+    this.#running.set(adapter, ended);
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#requestStop(undefined);
+    const { clock, logger, shutdownGraceMs } = this.#options;
+    for (const adapter of this.#running.keys()) adapter.stop(this.#stopReason);
+    using _grace = clock.schedule(shutdownGraceMs, () => {
+      const controllers = [...this.#running.keys()].map(({ name }) => name);
+      if (controllers.length > 0) logger.warn("controllers do not stop", { controllers, afterMs: shutdownGraceMs });
+    });
+    await Promise.all([this.#watches.close(this.#stopReason), ...this.#running.values()]);
+  }
+
+  #watchFailed(cause: unknown): void {
+    if (this.#isStopped()) return;
+    const text = cause instanceof Error ? cause.message : String(cause);
+    this.#failure = { error: new Error(`controller runtime watch error: ${text}`, { cause }) };
+    this.#requestStop(cause);
+  }
+
+  #requestStop(reason: unknown): void {
+    if (this.#isStopped()) return;
+    this.#phase = "stopped";
+    this.#stopReason = reason ?? new DOMException("the runtime has stopped", "AbortError");
+    this.#stop.resolve();
+  }
+}
+
+function setUpFailed(code: RegistrationError["code"], name: string, cause: unknown): RegistrationError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return new RegistrationError(
+    code,
+    name,
+    `setting up the adapter of controller ${JSON.stringify(name)} failed: ${text}`,
+    {
+      cause,
+    },
+  );
+}
