@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { MemoryState } from "../memory/index.ts";
-import { Phase } from "../resource/index.ts";
+import { Phase, StateError } from "../resource/index.ts";
 import { Int } from "../testing/index.ts";
+import type { CoreState } from "./core-state.ts";
 import { wrapState } from "./wrap-state.ts";
 
 const ref = Int.ref("one");
@@ -49,23 +50,45 @@ describe("finalizers", () => {
     await using memory = new MemoryState({ types: [Int] });
     await memory.create(Int.create("one", { value: 1 }));
     let adopted = false;
-    const state = wrapState({
-      get: (pointer) => memory.get(pointer),
-      list: (kind) => memory.list(kind),
-      create: (resource) => memory.create(resource),
-      update: async (resource, options) => {
+    const state = wrapState(
+      updatingBy(memory, async (resource, options) => {
         if (!adopted) {
           adopted = true;
           await memory.updateWithConflicts(ref, (_spec, metadata) => void (metadata.owner = "Somebody"));
         }
         return memory.update(resource, options);
-      },
-      destroy: (pointer) => memory.destroy(pointer),
-      watch: (pointer) => memory.watch(pointer),
-      watchKind: (kind) => memory.watchKind(kind),
-      watchKindBatches: (kind) => memory.watchKindBatches(kind),
-    });
+      }),
+    );
     await state.addFinalizer(ref, "a");
     expect((await memory.get(ref)).metadata).toMatchObject({ finalizers: ["a"], owner: "Somebody" });
   });
+
+  test("are given up where the store refuses the very owner that it shows", async () => {
+    await using memory = new MemoryState({ types: [Int] });
+    await memory.create(Int.create("one", { value: 1 }));
+    const refusal = new StateError("owner_conflict", "you may not", { pointer: ref });
+    let attempts = 0;
+    const state = wrapState(
+      updatingBy(memory, () => {
+        attempts += 1;
+        return Promise.reject(refusal);
+      }),
+    );
+    await expect(state.addFinalizer(ref, "a")).rejects.toBe(refusal);
+    expect(attempts).toBe(1);
+  });
 });
+
+/** A store that updates in the given way, and does everything else as `core` does. */
+function updatingBy(core: CoreState, update: CoreState["update"]): CoreState {
+  return {
+    get: (pointer) => core.get(pointer),
+    list: (kind) => core.list(kind),
+    create: (resource) => core.create(resource),
+    update,
+    destroy: (pointer) => core.destroy(pointer),
+    watch: (pointer) => core.watch(pointer),
+    watchKind: (kind) => core.watchKind(kind),
+    watchKindBatches: (kind) => core.watchKindBatches(kind),
+  };
+}

@@ -34,19 +34,22 @@ export async function deriveUntilWritten(
   clock: Pick<Clock, "defer">,
   { pointer, derive, owner, expectedPhase, signal }: Derivation,
 ): Promise<Resource> {
+  let refusal: { readonly owner: string; readonly error: unknown } | undefined;
   for (;;) {
     signal?.throwIfAborted();
     const current = await core.get(pointer, { signal });
+    // Writing as the owner that was just read fails when somebody took the resource over since, and only then is a
+    // second attempt any better.
+    if (refusal?.owner === current.metadata.owner) throw refusal.error;
     checkPhase(current, expectedPhase);
     const derived = await derive(current);
     if (derived === current) return current;
+    const name = owner === "stored" ? current.metadata.owner : owner.name;
     try {
-      const name = owner === "stored" ? current.metadata.owner : owner.name;
       return await core.update(derived, { owner: name, expectedPhase, signal });
     } catch (error) {
-      // The owner that was just read is only wrong when somebody has taken the resource over since.
-      const stale = hasCode(error, "version_conflict") || (owner === "stored" && hasCode(error, "owner_conflict"));
-      if (!stale) throw error;
+      if (owner === "stored" && hasCode(error, "owner_conflict")) refusal = { owner: current.metadata.owner, error };
+      else if (!hasCode(error, "version_conflict")) throw error;
     }
     await new Promise<void>((resolve) => clock.defer(resolve));
   }
