@@ -135,3 +135,17 @@ export {
 
 // Time.
 export { ManualClock, SystemClock, type Clock, type Timer } from "./clock/index.ts";
+
+// The runtime: what runs controllers on a State.
+export {
+  consoleLogger,
+  MetricsRegistry,
+  RegistrationError,
+  Runtime,
+  type ConsoleLoggerOptions,
+  type Graph,
+  type GraphEdge,
+  type RateLimit,
+  type RunOptions,
+  type RuntimeOptions,
+} from "./runtime/index.ts";
