@@ -8,7 +8,7 @@ import {
 } from "./metadata.ts";
 import { freezePlain, PlainDataError } from "./freeze-plain.ts";
 import { samePlain, type Immutable } from "./plain-data.ts";
-import { formatPointer, type Pointer } from "./pointer.ts";
+import { formatPointer, formatReference, type Pointer } from "./pointer.ts";
 import { StateError } from "./state-error.ts";
 
 /**
@@ -20,6 +20,8 @@ export interface Resource<Spec = unknown, Type extends string = string> {
   readonly spec: Immutable<Spec>;
   /** Exists only for the compiler: the type's name, where it is known. */
   readonly [OF]?: Type;
+  /** `type(namespace/id@version)`, unless the resource was written as an object literal. */
+  toString(): string;
 }
 
 declare const OF: unique symbol;
@@ -64,7 +66,7 @@ class SealedResource implements Resource {
   }
 
   toString(): string {
-    return `${this.metadata.type}(${this.metadata.namespace}/${this.metadata.id}@${this.metadata.version})`;
+    return formatReference(this.metadata);
   }
 }
 

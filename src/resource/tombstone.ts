@@ -6,6 +6,8 @@ export interface Tombstone {
   readonly metadata: Metadata;
   /** Reading it is a programming error. */
   readonly spec: never;
+  /** `Tombstone(type(namespace/id@version))` */
+  toString(): string;
 }
 
 class TombstoneResource implements Tombstone {

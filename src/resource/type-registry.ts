@@ -1,5 +1,6 @@
-import { createMetadata } from "./metadata.ts";
+import { createMetadata, type Metadata } from "./metadata.ts";
 import { OpaqueSpec } from "./opaque-spec.ts";
+import { formatPointer } from "./pointer.ts";
 import { isSealed, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
 import type { AnyResourceType } from "./resource-type.ts";
 import { StateError } from "./state-error.ts";
@@ -38,23 +39,17 @@ export class TypeRegistry {
    * @throws {StateError} `invalid` when metadata or spec are refused.
    */
   admit<Spec>(resource: Resource<Spec>): Resource<Spec> {
-    const source: SpecSource | undefined = this.#types.get(resource.metadata.type)?.source;
-    if (isSealed(resource)) {
-      if (source === undefined || source === sourceOf(resource)) return resource;
-      if (resource.spec instanceof OpaqueSpec) throw undecoded(resource);
-      return sealResource(resource.metadata, resource.spec, source);
-    }
-    if (source !== undefined && resource.spec instanceof OpaqueSpec) throw undecoded(resource);
-    return sealResource(createMetadata(resource.metadata), resource.spec, source);
+    const sealed = isSealed(resource);
+    const metadata = sealed ? resource.metadata : createMetadata(resource.metadata);
+    const source: SpecSource | undefined = this.#types.get(metadata.type)?.source;
+    if (sealed && (source === undefined || source === sourceOf(resource))) return resource;
+    const { spec } = resource;
+    if (source !== undefined && spec instanceof OpaqueSpec) throw undecoded(metadata);
+    return sealResource(metadata, spec, source);
   }
 }
 
-function undecoded({ metadata }: Resource): StateError {
-  return new StateError(
-    "invalid",
-    `${metadata.type}(${metadata.namespace}/${metadata.id}) came undecoded, but its type is registered: decode it first`,
-    {
-      pointer: metadata,
-    },
-  );
+function undecoded(metadata: Metadata): StateError {
+  const reason = "came undecoded, but its type is registered: decode it first";
+  return new StateError("invalid", `${formatPointer(metadata)} ${reason}`, { pointer: metadata });
 }
