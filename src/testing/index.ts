@@ -49,8 +49,8 @@ export { foldWatch, WatchFold, type FoldOptions } from "./watch-fold.ts";
 export { WatchReader } from "./watch-reader.ts";
 
 // Stores and their faults.
+export { FaultyState, type Fault, type FaultyStateOptions } from "./faulty-state.ts";
 export { JsonBackingStore, type StoreStep } from "./json-backing-store.ts";
-
 export { InterceptedState, type InterceptOptions, type StateCall } from "./intercepted-state.ts";
 
 // Logs.
