@@ -23,6 +23,9 @@ import {
 import { servicesForTemplates } from "./config-file-controller.ts";
 import { serviceLabels } from "./service-labels.ts";
 
+/** Pace of a check as long as its service has not been well yet, unless its own is faster. Unit: milliseconds. */
+const STARTING_PACE_MS = 250;
+
 export interface HealthControllerOptions {
   /** Environment and folder that a service's commands run with. */
   readonly surroundings: (service: string, env: Readonly<Record<string, string>>, cwd: string) => CommandSurroundings;
@@ -79,7 +82,9 @@ export function healthController({ surroundings }: HealthControllerOptions): Que
       const appointment = appointments.get(id);
       const waitMs = (appointment?.dueMs ?? 0) - clock.monotonic();
       if (appointment?.run === run && appointment.version === version && waitMs > 0) return requeueAfter(waitMs);
-      appointments.set(id, { run, version, dueMs: clock.monotonic() + spec.intervalMs });
+      // Whoever waits for a service to become ready should not wait for the next round as well.
+      const paceMs = known.health === "unknown" ? Math.min(spec.intervalMs, STARTING_PACE_MS) : spec.intervalMs;
+      appointments.set(id, { run, version, dueMs: clock.monotonic() + paceMs });
 
       const services = new Map((await state.list(Service)).map(({ metadata, spec: data }) => [metadata.id, data]));
       const service = services.get(spec.service);

@@ -59,6 +59,8 @@ export const serviceController: QueueController = queueController({
     const service = await state.getOrNull(ref);
     if (service === undefined) return;
     if (service.metadata.phase === Phase.running) await state.addFinalizer(ref, FINALIZER);
+    // It is done with already.
+    else if (!service.metadata.finalizers.includes(FINALIZER)) return;
 
     const plan = planService(await viewService(state, service, clock.now()));
     // The status first: it tells dependants to stop before the process is asked to.

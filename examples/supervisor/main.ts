@@ -1,0 +1,20 @@
+import { parseCommandLine } from "./command-line.ts";
+import { runSupervisor } from "./terminal/run-supervisor.ts";
+
+const commandLine = parseCommandLine(process.argv.slice(2), process.env["INIT_CWD"] ?? process.cwd());
+switch (commandLine.kind) {
+  case "help":
+    console.log(commandLine.text);
+    break;
+  case "mistake":
+    console.error(`${commandLine.message}\nTry --help.`);
+    process.exitCode = 2;
+    break;
+  case "run":
+    try {
+      process.exitCode = await runSupervisor(commandLine);
+    } catch (error) {
+      console.error(`The supervisor cannot go on: ${(error as Error).message}`);
+      process.exitCode = 1;
+    }
+}

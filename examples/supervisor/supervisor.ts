@@ -1,0 +1,173 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+import { EventType, MemoryState, Runtime, SystemClock, type Clock, type Logger, type State } from "homeostat";
+
+import { configFileController } from "./controllers/config-file-controller.ts";
+import { healthController } from "./controllers/health-controller.ts";
+import { manifestController } from "./controllers/manifest-controller.ts";
+import { processController } from "./controllers/process-controller.ts";
+import { serviceController } from "./controllers/service-controller.ts";
+import { lockDirectory } from "./process/directory-lock.ts";
+import { stopLeftovers, type Leftover } from "./process/leftovers.ts";
+import type { LogTarget } from "./process/log-file.ts";
+import { encodeMarker, MARKER, MarkedSearch } from "./process/marker.ts";
+import { ProcessRecords } from "./process/process-records.ts";
+import { ProcessTable } from "./process/process-table.ts";
+import {
+  ConfigFile,
+  ConfigFileStatus,
+  HealthCheck,
+  HealthStatus,
+  ManifestStatus,
+  Process,
+  ProcessStatus,
+  Service,
+  ServiceStatus,
+  SUPERVISOR_GOAL_ID,
+  SupervisorGoal,
+} from "./resources/index.ts";
+
+export interface SupervisorOptions {
+  /** Folder of the manifests. */
+  readonly folder: string;
+  /** Folder for logs and records. Default: `.homeostat` in the folder of the manifests. */
+  readonly stateFolder?: string | undefined;
+  readonly logger: Logger;
+  /** Default: the system's. */
+  readonly clock?: Clock | undefined;
+  /** Called for each service of a dead supervisor, before what is left of it is stopped. */
+  readonly onLeftover?: ((leftover: Leftover) => void) | undefined;
+  /** How logs are opened. Default: as files. */
+  readonly openLog?: ((path: string) => Promise<LogTarget>) | undefined;
+}
+
+const TYPES = [
+  Service,
+  ServiceStatus,
+  Process,
+  ProcessStatus,
+  HealthCheck,
+  HealthStatus,
+  ConfigFile,
+  ConfigFileStatus,
+  ManifestStatus,
+  SupervisorGoal,
+];
+
+/** A control plane that keeps the processes of one folder of manifests. Make it with {@link openSupervisor}. */
+export interface Supervisor extends AsyncDisposable {
+  readonly state: State;
+  /** Absolute paths. */
+  readonly folder: string;
+  readonly stateFolder: string;
+  /** Keeps what is declared until {@link stop} has done its work. @throws {Error} when the runtime fails. */
+  run(): Promise<void>;
+  /** Stops all services in order; {@link run} then resolves. */
+  stop(): Promise<void>;
+  /** Kills all processes at once. */
+  kill(): void;
+}
+
+/**
+ * Takes the folder, and stops what a supervisor that was killed left running.
+ *
+ * @throws {DirectoryLockedError} when another supervisor works there. @throws {Error} when the folder cannot be used.
+ */
+export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { logger, clock = new SystemClock(), onLeftover = () => {}, openLog } = options;
+  const folder = await realpath(options.folder);
+  const wantedStateFolder = options.stateFolder ?? join(folder, ".homeostat");
+  await mkdir(wantedStateFolder, { recursive: true });
+  const stateFolder = await realpath(wantedStateFolder);
+
+  await using owned = new AsyncDisposableStack();
+  const locks = join(stateFolder, "lock");
+  await mkdir(locks, { recursive: true });
+  owned.use(await lockDirectory(locks));
+
+  const records = new ProcessRecords(join(stateFolder, "processes"));
+  await stopLeftovers(records, onLeftover);
+
+  const state = owned.use(new MemoryState({ types: TYPES, clock }));
+  await state.create(SupervisorGoal.create(SUPERVISOR_GOAL_ID, { wanted: "running" }));
+  const resolvePath = (path: string) => resolve(folder, path);
+  const table = owned.use(
+    new ProcessTable({
+      records,
+      search: new MarkedSearch(),
+      clock,
+      logPath: (service) => join(stateFolder, "logs", `${service}.log`),
+      folder: resolvePath,
+      openLog,
+    }),
+  );
+  const runtime = new Runtime(state, {
+    controllers: [
+      manifestController(folder),
+      configFileController({ resolvePath }),
+      serviceController,
+      processController(table),
+      healthController({
+        surroundings: (service, env, cwd) => ({
+          cwd: resolvePath(cwd),
+          env: {
+            ...process.env,
+            ...env,
+            [MARKER]: encodeMarker({ records: records.folder, service, token: "health" }),
+          },
+        }),
+      }),
+    ],
+    logger,
+    clock,
+  });
+  const everything = owned.move();
+  const end = new AbortController();
+  let running: Promise<void> | undefined;
+
+  return {
+    state,
+    folder,
+    stateFolder,
+    run() {
+      running ??= runtime.run({ signal: end.signal });
+      return running;
+    },
+    async stop() {
+      await state.modify(SupervisorGoal, SUPERVISOR_GOAL_ID, (goal) => {
+        goal.wanted = "stopped";
+      });
+      await allGone(state, end.signal);
+      end.abort();
+    },
+    kill: () => table.killAll(),
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await running?.catch(() => {}); // Whoever called run() has the error.
+      await everything.disposeAsync();
+    },
+  };
+}
+
+/** Resolves when no service is left, or the signal aborts. */
+async function allGone(state: State, signal: AbortSignal): Promise<void> {
+  const left = new Set<string>();
+  let complete = false;
+  try {
+    await using watch = await state.watchKind(Service, { bootstrap: true, signal });
+    for await (const event of watch) {
+      if (event.type === EventType.errored) throw event.error;
+      const { id } = event.resource.metadata;
+      if (event.type === EventType.resynced) {
+        left.clear();
+        complete = false;
+      } else if (event.type === EventType.bootstrapped) complete = true;
+      else if (event.type === EventType.destroyed) left.delete(id);
+      else if (event.type !== EventType.noop) left.add(id);
+      if (complete && left.size === 0) return;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
