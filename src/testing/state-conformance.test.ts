@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryNamespace, MemoryState, type BackingStore } from "../memory/index.ts";
 import { createResource, type Pointer, type Resource } from "../resource/index.ts";
 import { AccessFilter, wrapState } from "../state/index.ts";
+import { InterceptedState } from "./intercepted-state.ts";
 import { JsonBackingStore } from "./json-backing-store.ts";
 import { stateConformance, STATE_SCENARIOS } from "./state-conformance.ts";
 import type { TestContext } from "./test-api.ts";
@@ -57,6 +58,19 @@ describe("an in-memory State behind a filter that allows everything [state 67]",
 describe("a State wrapped once more", () => {
   stateConformance({ test }, { newState: () => wrapState(new MemoryState()), namespaces });
 });
+
+describe("a State whose every watch is counted: none is left open", () => {
+  stateConformance({ test }, { newState: () => new CountedState(new MemoryState()), namespaces });
+});
+
+/** Fails, when it is disposed, for a watch that somebody forgot. */
+class CountedState extends InterceptedState {
+  override async [Symbol.asyncDispose](): Promise<void> {
+    const left = this.openWatches.map(({ operation, target }) => `${operation} of ${target.type}`);
+    await super[Symbol.asyncDispose]();
+    if (left.length > 0) throw new Error(`left open: ${left.join(", ")}`);
+  }
+}
 
 /** A file per resource, named for the hash of its address: ids can be longer than names of files. */
 class FolderStore implements BackingStore {
