@@ -1,16 +1,17 @@
 import type { Kind, Pointer, Resource } from "../resource/index.ts";
-import type {
-  CoreState,
-  CreateOptions,
-  DestroyOptions,
-  Event,
-  GetOptions,
-  ListOptions,
-  ResourceList,
-  UpdateOptions,
-  Watch,
-  WatchKindOptions,
-  WatchOptions,
+import {
+  getOrNull,
+  type CoreState,
+  type CreateOptions,
+  type DestroyOptions,
+  type Event,
+  type GetOptions,
+  type ListOptions,
+  type ResourceList,
+  type UpdateOptions,
+  type Watch,
+  type WatchKindOptions,
+  type WatchOptions,
 } from "../state/index.ts";
 import type { KindCache } from "./kind-cache.ts";
 import type { KindMap } from "./kind-map.ts";
@@ -32,6 +33,11 @@ export class CachedState implements CoreState {
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     const cache = this.#caches.get(pointer.namespace, pointer.type);
     return cache === undefined ? this.#core.get(pointer, options) : cache.get(pointer, options);
+  }
+
+  getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    const cache = this.#caches.get(pointer.namespace, pointer.type);
+    return cache === undefined ? getOrNull(this.#core, pointer, options) : cache.getOrNull(pointer, options);
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {

@@ -1,16 +1,17 @@
 import type { Kind, Pointer, Resource } from "../resource/index.ts";
-import type {
-  CoreState,
-  CreateOptions,
-  DestroyOptions,
-  Event,
-  GetOptions,
-  ListOptions,
-  ResourceList,
-  UpdateOptions,
-  Watch,
-  WatchKindOptions,
-  WatchOptions,
+import {
+  getOrNull,
+  type CoreState,
+  type CreateOptions,
+  type DestroyOptions,
+  type Event,
+  type GetOptions,
+  type ListOptions,
+  type ResourceList,
+  type UpdateOptions,
+  type Watch,
+  type WatchKindOptions,
+  type WatchOptions,
 } from "../state/index.ts";
 import type { KindCache } from "./kind-cache.ts";
 import type { KindMap } from "./kind-map.ts";
@@ -40,6 +41,11 @@ export class ControllerCore implements CoreState {
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     this.#metrics.reads++;
     return this.#core.get(pointer, options);
+  }
+
+  getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    this.#metrics.reads++;
+    return getOrNull(this.#core, pointer, options);
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {

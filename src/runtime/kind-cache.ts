@@ -140,14 +140,19 @@ export class KindCache {
   }
 
   /** @throws {StateError} `not_found`. @throws the signal's reason, when aborted while waiting. */
-  async get(pointer: Pointer, options: GetOptions = {}): Promise<Resource> {
+  async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
+    const resource = await this.getOrNull(pointer, options);
+    if (resource === undefined) throw notFound(pointer);
+    return resource;
+  }
+
+  /** {@link get}, with undefined for a resource that does not exist. */
+  async getOrNull(pointer: Pointer, options: GetOptions = {}): Promise<Resource | undefined> {
     const { atLeast, signal } = options;
     signal?.throwIfAborted();
     if (!this.#ready) await this.#wait(() => this.#ready, signal);
     if (atLeast !== undefined) await this.#wait(() => this.#knows(pointer.id, atLeast), signal);
-    const resource = this.#byId.get(pointer.id);
-    if (resource === undefined) throw notFound(pointer);
-    return resource;
+    return this.#byId.get(pointer.id);
   }
 
   /** The matching resources, sorted by id: the same frozen array for everyone until the next change. */
