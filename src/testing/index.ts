@@ -9,6 +9,8 @@ export {
   type TextSpec,
 } from "./conformance-resources.ts";
 export { stateConformance, STATE_SCENARIOS, type StateSuiteOptions } from "./state-conformance.ts";
+export { RUNTIME_SCENARIOS, runtimeConformance, type RuntimeSuiteOptions } from "./runtime-conformance.ts";
+export { RUNTIME_VARIANTS, type RuntimeVariant } from "./runtime-world.ts";
 export type { TestApi, TestContext } from "./test-api.ts";
 export {
   failingController,
