@@ -191,10 +191,15 @@ describe("by default", () => {
     expect((await resumed.next()).value?.resource).toBe(next);
   });
 
-  test("a history that is bounded in bytes moves watchers on before their number of events is reached", async () => {
+  test.each([
+    ["specs", (text: string) => Str.create("one", { value: text })],
+    ["labels", (text: string) => Str.create("one", { value: "" }, { labels: { text } })],
+    ["annotations", (text: string) => Str.create("one", { value: "" }, { annotations: { text } })],
+    ["finalizers", (text: string) => Str.create("one", { value: "" }, { finalizers: [text] })],
+  ])("a history is bounded in the bytes of %s, whatever the number of events", async (_, resourceWith) => {
     await using state = new MemoryState({ history: { initialCapacity: 1000, maxCapacity: 1000, maxBytes: 20_000 } });
     const watch = await state.watchKind(Str);
-    let newest = await state.create(Str.create("one", { value: "x".repeat(3000) }));
+    let newest = await state.create(resourceWith("x".repeat(3000)));
     for (let time = 0; time < 20; time++) newest = await state.update(newest);
     const events = await readAll(watch);
     expect(events.map(({ type }) => type)).toEqual([EventType.resynced, EventType.created, EventType.bootstrapped]);

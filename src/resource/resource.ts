@@ -1,3 +1,4 @@
+import { EMPTY_DICTIONARY, type Dictionary } from "./dictionary.ts";
 import {
   createMetadata,
   sameMetadata,
@@ -72,6 +73,8 @@ class SealedResource implements Resource {
 
 /** Memory that a resource takes besides its spec, labels and the like. Unit: bytes, approximate. */
 const RESOURCE_BYTES = 200;
+/** Memory that a string takes besides its characters, likewise. */
+const STRING_BYTES = 16;
 
 /** True for a resource that is known to be deeply frozen and, when it has a source, checked by it. */
 export const isSealed = (resource: Resource): boolean => SealedResource.isSealed(resource);
@@ -79,8 +82,21 @@ export const isSealed = (resource: Resource): boolean => SealedResource.isSealed
 /** The schema that checked this resource's spec, if any did. */
 export const sourceOf = (resource: Resource): SpecSource | undefined => SealedResource.sourceOf(resource);
 
-/** About how much memory the resource keeps alive, in bytes. */
-export const resourceBytes = (resource: Resource): number => RESOURCE_BYTES + SealedResource.bytesOf(resource);
+/** About how much memory the resource keeps alive, in bytes: spec, labels, annotations and finalizers. */
+export function resourceBytes(resource: Resource): number {
+  const { labels, annotations, finalizers } = resource.metadata;
+  let bytes =
+    RESOURCE_BYTES + SealedResource.bytesOf(resource) + dictionaryBytes(labels) + dictionaryBytes(annotations);
+  for (const name of finalizers) bytes += STRING_BYTES + name.length;
+  return bytes;
+}
+
+function dictionaryBytes(entries: Dictionary): number {
+  if (entries === EMPTY_DICTIONARY) return 0;
+  let bytes = 0;
+  for (const [key, value] of Object.entries(entries)) bytes += 2 * STRING_BYTES + key.length + value.length;
+  return bytes;
+}
 
 /**
  * A resource of any type from parts. With a `source` the spec is checked and its defaults filled; without, any plain
