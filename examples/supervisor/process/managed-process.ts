@@ -176,22 +176,28 @@ export class ManagedProcess {
 
   /** Ends what the first process left behind: in its group, and what left the group but carries the token. */
   async #stopRest(group: number): Promise<void> {
-    const survivors = async (): Promise<readonly { pid: number }[]> => {
-      const members = await groupMembers(group);
-      if (members.length > 0) return members;
-      return (await this.#around.search.find()).filter((one) => one.token === this.#token);
+    const survivors = async (): Promise<ReadonlySet<number>> => {
+      const marked = (await this.#around.search.find()).filter((one) => one.token === this.#token);
+      return new Set([...(await groupMembers(group)), ...marked].map(({ pid }) => pid));
     };
-    const gone = async () => (await survivors()).length === 0;
-    if (await gone()) return;
-    this.#onChange();
-    for (const { pid } of await survivors()) signalProcess(pid, this.#spec.stopSignal as NodeJS.Signals);
+    const asked = new Set<number>();
+    const goneAfterAsking = async () => {
+      const left = await survivors();
+      for (const pid of left) {
+        if (asked.has(pid)) continue;
+        if (asked.size === 0) this.#onChange();
+        asked.add(pid);
+        signalProcess(pid, this.#spec.stopSignal as NodeJS.Signals);
+      }
+      return left.size === 0;
+    };
     // When it was asked to stop, the grace time is running already.
     const graceMs = this.#requested ? Number.POSITIVE_INFINITY : this.#spec.stopGraceMs;
-    await waitUntil(async () => this.#killed || (await gone()), graceMs);
+    await waitUntil(async () => this.#killed || (await goneAfterAsking()), graceMs);
     await waitUntil(async () => {
       const left = await survivors();
-      for (const { pid } of left) signalProcess(pid, "SIGKILL");
-      return left.length === 0;
+      for (const pid of left) signalProcess(pid, "SIGKILL");
+      return left.size === 0;
     }, Number.POSITIVE_INFINITY);
   }
 

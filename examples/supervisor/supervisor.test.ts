@@ -1,0 +1,262 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { EventType } from "homeostat";
+import { describe, expect, test } from "vitest";
+
+import { Service, ServiceStatus } from "./resources/index.ts";
+import { manifest, serviceManifest, SupervisorWorld } from "./testing/supervisor-world.ts";
+
+const SLEEP = ["sleep", "1000"];
+/** Restarts without a long wait. */
+const QUICK = { backoff: { initialMs: 1, maxMs: 20 } };
+
+/** Names of services in the order in which they got to a state. */
+async function order(world: SupervisorWorld, state: string, names: readonly string[]): Promise<string[]> {
+  const seen: string[] = [];
+  await using watch = await world.state.watchKind(ServiceStatus, {
+    bootstrap: true,
+    signal: AbortSignal.timeout(20_000),
+  });
+  for await (const event of watch) {
+    if (event.type !== EventType.created && event.type !== EventType.updated) continue;
+    const { id } = event.resource.metadata;
+    if (names.includes(id) && event.resource.spec.state === state && !seen.includes(id)) seen.push(id);
+    if (seen.length === names.length) break;
+  }
+  return seen;
+}
+
+describe("supervisor", () => {
+  test("a declared service runs, and its output is in its log", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", {
+        command: ["sh", "-c", "echo hello $NAME; exec sleep 1000"],
+        env: { NAME: "you" },
+      }),
+    });
+    const { pid } = await world.ready("a");
+    expect(await world.folder.processes()).toEqual([{ service: "a", pid }]);
+    const log = join(world.supervisor.stateFolder, "logs", "a.log");
+    await expect.poll(() => readFile(log, "utf8")).toBe("hello you\n");
+  });
+
+  test("services start when those that they depend on are ready, and stop in reverse order", async () => {
+    const names = ["db", "api", "web"];
+    await using world = await SupervisorWorld.start({
+      "web.yaml": serviceManifest("web", { command: SLEEP, dependsOn: ["api"] }),
+      "api.yaml": serviceManifest("api", { command: SLEEP, dependsOn: ["db"] }),
+      // Ready only when the file is there: the others have to wait for that.
+      "db.yaml":
+        serviceManifest("db", { command: ["sh", "-c", "sleep 0.3; touch up; exec sleep 1000"] }) +
+        manifest("HealthCheck", "db-up", { service: "db", command: ["test", "-e", "up"], intervalMs: 20 }),
+    });
+    expect(await order(world, "running", names)).toEqual(names);
+    await expect(stat(join(world.folder.path, "up"))).resolves.toBeDefined();
+
+    const ended = order(world, "stopping", names).then(() => {});
+    const gone: string[] = [];
+    await using watch = await world.state.watchKind(Service, { signal: AbortSignal.timeout(20_000) });
+    const stopped = world.supervisor.stop();
+    for await (const event of watch) {
+      if (event.type === EventType.destroyed) gone.push(event.resource.metadata.id);
+      if (gone.length === names.length) break;
+    }
+    await stopped;
+    await ended;
+    expect(gone).toEqual(names.toReversed());
+    await world.running;
+    expect(await world.folder.processes()).toEqual([]);
+  });
+
+  test("a service that is killed 20 times is there again each time, once", async () => {
+    await using world = await SupervisorWorld.start({ "a.yaml": serviceManifest("a", { command: SLEEP, ...QUICK }) });
+    let { pid = 0 } = await world.ready("a");
+    for (let round = 1; round <= 20; round++) {
+      process.kill(pid, "SIGKILL");
+      const status = await world.service("a", (now) => now.ready && now.restarts === round);
+      expect(status).toMatchObject({
+        state: "running",
+        startReason: "ended by SIGKILL",
+        lastExit: { signal: "SIGKILL" },
+      });
+      expect(status.pid).not.toBe(pid);
+      pid = status.pid ?? 0;
+      expect(await world.folder.processes()).toEqual([{ service: "a", pid }]);
+    }
+  });
+
+  test("what a crashed service leaves in its group, or outside of it, is gone before it starts again", async () => {
+    const script = "sleep 1000 & setsid sleep 1000 & echo $$ >> starts; wait";
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: ["sh", "-c", script], ...QUICK }),
+    });
+    const { pid = 0 } = await world.ready("a");
+    await expect.poll(() => world.folder.processes()).toHaveLength(3);
+    const before = await world.folder.processes();
+    process.kill(pid, "SIGKILL");
+    await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
+    const after = await world.folder.processes();
+    for (const one of before) expect(after).not.toContainEqual(one);
+  });
+
+  test("a service that ignores SIGTERM is killed after its grace time", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", {
+        command: ["sh", "-c", "trap '' TERM; touch ignoring; while :; do sleep 0.05; done"],
+        stopGraceMs: 300,
+      }),
+    });
+    await world.ready("a");
+    await expect.poll(() => stat(join(world.folder.path, "ignoring"))).toBeDefined();
+    const before = performance.now();
+    await world.folder.remove("a.yaml");
+    await world.gone("a");
+    expect(performance.now() - before).toBeGreaterThanOrEqual(300);
+    expect(await world.folder.processes()).toEqual([]);
+  });
+
+  test("restart policies: never, on-failure, always", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml":
+        serviceManifest("once", { command: ["sh", "-c", "echo no disk >&2; exit 3"], restart: "never" }) +
+        serviceManifest("job", { command: ["true"], restart: "on-failure" }) +
+        serviceManifest("flaky", { command: ["false"], restart: "on-failure", ...QUICK }) +
+        serviceManifest("loop", { command: ["true"], restart: "always", ...QUICK }),
+    });
+    expect(await world.service("once", ({ state }) => state === "failed")).toMatchObject({
+      restarts: 0,
+      reason: "exited with code 3: no disk",
+    });
+    expect(await world.service("job", ({ state }) => state === "done")).toMatchObject({ restarts: 0, ready: true });
+    await world.service("flaky", ({ restarts }) => restarts >= 3);
+    await world.service("loop", ({ restarts }) => restarts >= 3);
+  });
+
+  test("a command that does not exist is told, and tried again when it is corrected", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: ["no-such-program"] }),
+    });
+    const { reason } = await world.service("a", ({ state }) => state === "backoff");
+    expect(reason).toContain('cannot start "no-such-program": there is no such program');
+    await world.folder.write("a.yaml", serviceManifest("a", { command: SLEEP }));
+    await world.ready("a");
+  });
+
+  test("a changed, added or removed manifest takes effect within a second", async () => {
+    await using world = await SupervisorWorld.start({ "a.yaml": serviceManifest("a", { command: SLEEP }) });
+    const { pid } = await world.ready("a");
+    const elapsed = async (act: () => Promise<unknown>, seen: Promise<unknown>) => {
+      const before = performance.now();
+      await act();
+      await seen;
+      return performance.now() - before;
+    };
+    const changed = world.service("a", (now) => now.ready && now.pid !== pid);
+    expect(
+      await elapsed(() => world.folder.write("a.yaml", serviceManifest("a", { command: ["sleep", "999"] })), changed),
+    ).toBeLessThan(1000);
+    expect((await changed).startReason).toBe("its declaration changed");
+    expect(
+      await elapsed(() => world.folder.write("b.yaml", serviceManifest("b", { command: SLEEP })), world.ready("b")),
+    ).toBeLessThan(1000);
+    expect(await elapsed(() => world.folder.remove("b.yaml"), world.gone("b"))).toBeLessThan(1000);
+  });
+
+  test("stop signal, grace time and dependencies change without a restart", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: SLEEP }) + serviceManifest("b", { command: SLEEP }),
+    });
+    const { pid } = await world.ready("b");
+    await world.ready("a");
+    await world.folder.write(
+      "a.yaml",
+      serviceManifest("a", { command: SLEEP }) +
+        serviceManifest("b", { command: SLEEP, dependsOn: ["a"], stopSignal: "SIGINT", stopGraceMs: 50 }),
+    );
+    expect(await world.service("b", ({ dependsOn }) => dependsOn.length === 1)).toMatchObject({ pid, restarts: 0 });
+  });
+
+  test("a config file is rendered before its services start, and a change restarts them, the dependent one last", async () => {
+    const config = (color: string) =>
+      manifest("ConfigFile", "colors", {
+        path: "colors.txt",
+        template: "{{ values.color }} {{ services.a.env.SHADE }}",
+        values: { color },
+        mode: "0600",
+        restarts: ["a", "b"],
+      });
+    const script = "cat colors.txt; exec sleep 1000";
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: ["sh", "-c", script], env: { SHADE: "dark" } }),
+      "b.yaml": serviceManifest("b", {
+        command: ["sh", "-c", script],
+        dependsOn: ["a"],
+        restartWithDependencies: true,
+      }),
+      "config.yaml": config("red"),
+    });
+    await world.ready("b");
+    expect(await world.folder.read("colors.txt")).toBe("red dark");
+    expect((await stat(join(world.folder.path, "colors.txt"))).mode & 0o777).toBe(0o600);
+
+    await world.folder.write("config.yaml", config("blue"));
+    const b = await world.service("b", ({ ready, restarts }) => ready && restarts === 1);
+    const a = await world.ready("a");
+    expect(a).toMatchObject({ restarts: 1, startReason: "config file colors changed" });
+    expect(Date.parse(a.since)).toBeLessThanOrEqual(Date.parse(b.since));
+    await expect
+      .poll(() => readFile(join(world.supervisor.stateFolder, "logs", "b.log"), "utf8"))
+      .toBe("red darkblue dark");
+  });
+
+  test("a change of a service that a config file speaks of is one restart, not two", async () => {
+    const a = (shade: string) => serviceManifest("a", { command: SLEEP, env: { SHADE: shade } });
+    await using world = await SupervisorWorld.start({
+      "a.yaml": a("dark"),
+      "config.yaml": manifest("ConfigFile", "c", {
+        path: "c.txt",
+        template: "{{ services.a.env.SHADE }}",
+        restarts: ["a"],
+      }),
+    });
+    await world.ready("a");
+    await world.folder.write("a.yaml", a("light"));
+    await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
+    expect(await world.folder.read("c.txt")).toBe("light");
+    // Another change shows that no restart was pending.
+    await world.folder.write("a.yaml", a("grey"));
+    expect(await world.service("a", ({ ready, restarts }) => ready && restarts >= 2)).toMatchObject({ restarts: 2 });
+  });
+
+  test("a config file that somebody else changes is put back, and nothing restarts", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml":
+        serviceManifest("a", { command: SLEEP }) +
+        manifest("ConfigFile", "c", { path: "c.txt", template: "right", restarts: ["a"] }),
+    });
+    await world.ready("a");
+    await world.folder.write("c.txt", "wrong");
+    await expect.poll(() => world.folder.read("c.txt"), { timeout: 10_000 }).toBe("right");
+    expect(await world.ready("a")).toMatchObject({ restarts: 0 });
+  });
+
+  test("an unhealthy service is restarted, and what depends on it goes on", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml":
+        serviceManifest("a", { command: ["sh", "-c", "touch healthy; exec sleep 1000"], ...QUICK }) +
+        serviceManifest("b", { command: SLEEP, dependsOn: ["a"] }) +
+        manifest("HealthCheck", "a-file", {
+          service: "a",
+          command: ["sh", "-c", "test -e healthy || { echo the file is gone; exit 1; }"],
+          intervalMs: 20,
+          failureThreshold: 2,
+        }),
+    });
+    await world.ready("b");
+    await world.folder.remove("healthy");
+    const status = await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
+    expect(status.startReason).toBe("unhealthy: a-file: exited with code 1: the file is gone");
+    expect(await world.ready("b")).toMatchObject({ restarts: 0 });
+  });
+});
