@@ -119,14 +119,14 @@ class Freezer {
   }
 
   #freezeRecord(value: Readonly<Record<string, unknown>>): unknown {
-    const keys = Object.keys(value);
+    const copy = copyRecord(value);
+    const keys = Object.keys(copy);
     this.bytes += 32 + 8 * keys.length;
     this.#count(keys.length);
-    const copy: Record<string, unknown> = {};
     for (const key of keys) {
-      const given = value[key];
-      if (given === undefined) continue;
+      const given = copy[key];
       const part = this.freeze(given, key);
+      if (part === given) continue;
       if (part instanceof Uint8Array) defineBytes(copy, key, part);
       else if (key === "__proto__") defineOwn(copy, key, part);
       else copy[key] = part;
@@ -142,6 +142,17 @@ class Freezer {
   #error(key: string | number | undefined, reason: string): PlainDataError {
     return new PlainDataError(key === undefined ? [...this.#path] : [...this.#path, key], this.#root, reason);
   }
+}
+
+/** The parts of a record that count: not `undefined`, not under a symbol. */
+function copyRecord(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  // spreading keeps the shape of the original, which makes the smallest copy, and the quickest
+  const copy: Record<string, unknown> = { ...value };
+  const parts = Object.values(copy);
+  if (!parts.includes(undefined) && Object.getOwnPropertySymbols(copy).length === 0) return copy;
+  const without: Record<string, unknown> = {};
+  for (const [key, part] of Object.entries(copy)) if (part !== undefined) defineOwn(without, key, part);
+  return without;
 }
 
 function defineBytes(target: object, key: string | number, bytes: Uint8Array): void {

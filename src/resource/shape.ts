@@ -162,7 +162,8 @@ function objectOf(template: Readonly<Record<string, Shape>>): Check {
     for (const key of Object.keys(value)) {
       if (!known.has(key)) report.addAt(key, `is not a known field; known: ${[...known].join(", ") || "none"}`);
     }
-    const checked: Record<string, unknown> = {};
+    // starting from the value keeps its shape, which makes the smallest copy
+    const checked: Record<string, unknown> = { ...value };
     for (const { key, check, optional } of fields) {
       const part = Object.hasOwn(value, key) ? value[key] : undefined;
       if (part !== undefined || !optional) checked[key] = within(report, key, check, part);
