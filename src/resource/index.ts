@@ -69,6 +69,10 @@ export { changeResource, type Change } from "./change-resource.ts";
 export {
   createResource,
   isSealed,
+  keepEncoding,
+  keepSpecEncoding,
+  keptEncoding,
+  keptSpecEncoding,
   patchMetadata,
   replaceMetadata,
   resourceBytes,
@@ -89,6 +93,8 @@ export {
   type TypePresentation,
 } from "./resource-type.ts";
 export { shape, type Shape, type Shaped } from "./shape.ts";
+export { jsonCodec } from "./json-codec.ts";
+export type { SpecCodec } from "./spec-codec.ts";
 export { formatSpecPath, type SpecIssue } from "./spec-issue.ts";
 export {
   hasCode,

@@ -7,8 +7,9 @@ export class OpaqueSpec {
   /** The spec as YAML text, when the peer sent it. */
   readonly yaml: string | undefined;
 
-  constructor(parts: { readonly bytes?: Uint8Array | undefined; readonly yaml?: string | undefined }) {
-    this.#bytes = parts.bytes && new Uint8Array(parts.bytes);
+  /** @param owned - The bytes are nobody else's any more, so that no copy is needed. Default: false. */
+  constructor(parts: { readonly bytes?: Uint8Array | undefined; readonly yaml?: string | undefined }, owned = false) {
+    this.#bytes = owned ? parts.bytes : parts.bytes && new Uint8Array(parts.bytes);
     this.yaml = parts.yaml;
     Object.freeze(this);
   }

@@ -5,6 +5,8 @@ import type { Immutable } from "./plain-data.ts";
 import type { Kind, Pointer, Ref } from "./pointer.ts";
 import { createResource, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
 import { SchemaSource } from "./schema-source.ts";
+import { jsonCodec } from "./json-codec.ts";
+import type { SpecCodec } from "./spec-codec.ts";
 import { StateError } from "./state-error.ts";
 
 /** How a type presents itself to people: aliases and table columns of its resource definition. */
@@ -31,6 +33,8 @@ export interface ResourceType<Spec = unknown, Type extends string = string, Inpu
   /** Default namespace; {@link in} gives the same type in another. */
   readonly namespace: string;
   readonly presentation: TypePresentation;
+  /** Writes and reads specs for peers and stores. */
+  readonly codec: SpecCodec<Spec>;
   /** Identity of the definition: the same object for a type in all its namespaces. */
   readonly source: SpecSource;
   /** The same type with another default namespace. */
@@ -78,6 +82,11 @@ export interface ResourceTypeInit<Schema extends StandardSchemaV1, Type extends 
    * it returns.
    */
   readonly spec: Schema;
+  /**
+   * How specs are written for peers and stores. Default: the schema itself if it is a codec as well, such as that of a
+   * protobuf message (`protobufSpec` of `homeostat/grpc`), else JSON.
+   */
+  readonly codec?: SpecCodec<StandardSchemaV1.InferOutput<Schema>> | undefined;
   readonly aliases?: readonly string[] | undefined;
   readonly columns?: Readonly<Record<string, string>> | undefined;
   /** Default: false. */
@@ -95,12 +104,18 @@ export function defineResource<Schema extends StandardSchemaV1, const Type exten
   if (typeof init.spec?.["~standard"]?.validate !== "function") {
     throw new TypeError(`defineResource(${init.type}) needs a Standard Schema as its spec`);
   }
-  return new DefinedType(init.namespace ?? "default", new SchemaSource(init.type, init.spec), {
+  const codec: SpecCodec = init.codec ?? (isCodec(init.spec) ? init.spec : jsonCodec);
+  return new DefinedType(init.namespace ?? "default", new SchemaSource(init.type, init.spec, codec), {
     aliases: Object.freeze([...(init.aliases ?? [])]),
     columns: Object.freeze({ ...init.columns }),
     sensitive: init.sensitive ?? false,
     skipAutomaticAliases: init.skipAutomaticAliases ?? false,
   }) as never;
+}
+
+function isCodec(schema: object): schema is SpecCodec {
+  const { encode, decode } = schema as Partial<SpecCodec>;
+  return typeof encode === "function" && typeof decode === "function";
 }
 
 class DefinedType implements ResourceType {
@@ -121,6 +136,10 @@ class DefinedType implements ResourceType {
     return this.#schema;
   }
 
+  get codec(): SpecCodec {
+    return this.#schema.codec;
+  }
+
   in(namespace: string): ResourceType {
     return new DefinedType(namespace, this.#schema, this.presentation);
   }
@@ -130,7 +149,9 @@ class DefinedType implements ResourceType {
   }
 
   create(id: string, spec: unknown, init: CreateInit = {}): Resource {
-    return createResource({ ...init, ...this.ref(id) }, spec, this.source);
+    const { labels, annotations, finalizers, owner } = init;
+    const { namespace, type } = this;
+    return createResource({ namespace, type, id, labels, annotations, finalizers, owner }, spec, this.source);
   }
 
   parseSpec(value: unknown, pointer: Pointer = this.ref("")): unknown {

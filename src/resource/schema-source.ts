@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { formatPointer, type Pointer } from "./pointer.ts";
 import type { Resource, SpecSource } from "./resource.ts";
+import type { SpecCodec } from "./spec-codec.ts";
 import { formatIssues, type SpecIssue } from "./spec-issue.ts";
 import { StateError } from "./state-error.ts";
 
@@ -10,22 +11,25 @@ const MOST_ISSUES = 50;
 /** A Standard Schema as the check of one type's specs. */
 export class SchemaSource implements SpecSource {
   readonly type: string;
+  readonly codec: SpecCodec;
   readonly provisions: ReadonlyMap<object, (resource: Resource) => object>;
   readonly #schema: StandardSchemaV1;
 
   constructor(
     type: string,
     schema: StandardSchemaV1,
+    codec: SpecCodec,
     provisions: ReadonlyMap<object, (resource: Resource) => object> = new Map(),
   ) {
     this.type = type;
+    this.codec = codec;
     this.provisions = provisions;
     this.#schema = schema;
   }
 
   /** The same schema, with one thing more that its resources can do. */
   providing(capability: object, make: (resource: Resource) => object): SchemaSource {
-    return new SchemaSource(this.type, this.#schema, new Map([...this.provisions, [capability, make]]));
+    return new SchemaSource(this.type, this.#schema, this.codec, new Map([...this.provisions, [capability, make]]));
   }
 
   parseSpec(value: unknown, pointer: Pointer): unknown {
