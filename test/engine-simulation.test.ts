@@ -1,0 +1,325 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ManualClock } from "../src/clock/index.ts";
+import {
+  controller,
+  exclusive,
+  mappedDestroyReady,
+  queueController,
+  requeueAfter,
+  RequeueError,
+  skip,
+  weak,
+  type Controller,
+  type QueueController,
+} from "../src/controller/index.ts";
+import { MemoryState } from "../src/memory/index.ts";
+import { defineResource, Phase, shape, type AnyResourceType } from "../src/resource/index.ts";
+import { wrapState, type State } from "../src/state/index.ts";
+import {
+  InterceptedState,
+  Int,
+  intDoublerController,
+  intToStrController,
+  queueIntToStrController,
+  Sentence,
+  Str,
+  strToSentenceController,
+  sumController,
+} from "../src/testing/index.ts";
+import { startEngine, type Engine } from "./engine-fixture.ts";
+
+/** Simulations. Each is some hundred calls and minutes of simulated time, in milliseconds. */
+const RUNS = 100;
+
+const Copy = defineResource({ type: "Copies.test", spec: shape({ value: "string" }) });
+const Count = defineResource({ type: "Counts.test", spec: shape({ value: "integer" }) });
+
+/** A random source that a seed decides (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Does to each sentence what chance says, until one attempt goes well: then its copy is as it should be. */
+function fickleCopyController(random: () => number, calm: () => boolean): QueueController {
+  const source = Sentence.in("sentences");
+  const name = "FickleCopyController";
+  return queueController({
+    name,
+    primary: source,
+    inputs: [mappedDestroyReady(Copy, ({ id }) => [source.ref(id)])],
+    outputs: [exclusive(Copy)],
+    concurrency: 3,
+    async reconcile({ ref, state, clock, signal }) {
+      if (!calm()) {
+        await clock.sleep(random() * 20, { signal });
+        const chance = random();
+        if (chance < 0.1) throw new Error("fickle");
+        if (chance < 0.2) throw new RequeueError(random() * 100, new Error("fickle"));
+        if (chance < 0.3) return requeueAfter(random() * 100);
+        if (chance < 0.35) return Promise.reject("fickle" as unknown as Error);
+      }
+      const sentence = await state.getOrNull(ref);
+      if (sentence === undefined) return;
+      if (sentence.metadata.phase === Phase.running) {
+        await state.addFinalizer(ref, name);
+        await state.modify(Copy, ref.id, () => ({ value: sentence.spec.value }));
+        return;
+      }
+      const copy = await state.getOrNull(Copy, ref.id);
+      if (copy !== undefined) {
+        if (!(await state.teardown(Copy.ref(ref.id)))) return skip("somebody holds the copy");
+        await state.destroy(Copy.ref(ref.id));
+      }
+      await state.removeFinalizer(ref, name);
+    },
+  });
+}
+
+/** Counts copies; throws now and then, in between. */
+function fickleCountController(random: () => number, calm: () => boolean): Controller {
+  return controller({
+    name: "FickleCountController",
+    inputs: [weak(Copy)],
+    outputs: [exclusive(Count)],
+    async reconcile({ state }) {
+      const { length } = await state.list(Copy);
+      if (!calm() && random() < 0.3) throw new Error("fickle");
+      await state.modify(Count, "copies", () => ({ value: length }));
+    },
+  });
+}
+
+/** Writes Ints as chance says, and knows what they must be in the end. */
+class User {
+  readonly values = new Map<string, number>();
+  readonly #leaving = new Set<string>();
+  readonly #state: State;
+  readonly #random: () => number;
+
+  constructor(state: State, random: () => number) {
+    this.#state = state;
+    this.#random = random;
+  }
+
+  async act(): Promise<void> {
+    const id = `int ${Math.floor(this.#random() * 8)}`;
+    const ref = Int.ref(id);
+    const value = Math.floor(this.#random() * 1_000);
+    if (this.#leaving.has(id)) {
+      await this.#finish(id);
+    } else if (!this.values.has(id)) {
+      await this.#state.create(Int.create(id, { value }));
+      this.values.set(id, value);
+    } else if (this.#random() < 0.3) {
+      this.values.delete(id);
+      this.#leaving.add(id);
+      await this.#state.teardown(ref);
+    } else {
+      await this.#state.updateWithConflicts(ref, () => ({ value }));
+      this.values.set(id, value);
+    }
+  }
+
+  /** Destroys what was torn down. True when nothing is left to destroy. */
+  async finishAll(): Promise<boolean> {
+    for (const id of this.#leaving) await this.#finish(id);
+    return this.#leaving.size === 0;
+  }
+
+  async #finish(id: string): Promise<void> {
+    const int = await this.#state.get(Int, id);
+    if (int.metadata.finalizers.length > 0) return;
+    await this.#state.destroy(Int.ref(id));
+    this.#leaving.delete(id);
+  }
+}
+
+/** What there is of a type, by id; `torn down` is told as well. */
+async function contents(state: State, type: AnyResourceType): Promise<Record<string, unknown>> {
+  const list = await state.list(type as never as { namespace: string; type: string });
+  return Object.fromEntries(
+    list.map(({ metadata, spec }) => [
+      metadata.id,
+      metadata.phase === Phase.running ? (spec as { value: unknown }).value : "torn down",
+    ]),
+  );
+}
+
+interface Scenario {
+  readonly seed: number;
+  /** Watches as those of another process, which lag behind. */
+  readonly remote: boolean;
+  readonly cached: boolean;
+  /** Events that the history keeps: with few, watches that lag behind have to start over. */
+  readonly history: number;
+  /** What the user does while each of some engines runs, one after the other. Unit: actions. */
+  readonly lives: readonly number[];
+}
+
+/** One State, the user who writes to it, and engines that come and go. */
+class Simulation {
+  readonly clock = new ManualClock();
+  readonly random: () => number;
+  readonly memory: MemoryState;
+  readonly user: User;
+  readonly #scenario: Scenario;
+  readonly #faulty: InterceptedState;
+  #calm = true;
+
+  constructor(scenario: Scenario) {
+    const { seed, remote, history } = scenario;
+    const { clock } = this;
+    this.#scenario = scenario;
+    this.random = randomFrom(seed);
+    this.memory = new MemoryState({ clock, history: { maxCapacity: history } });
+    this.#faulty = new InterceptedState(this.memory, {
+      remote,
+      before: () => this.#disturb(0.05),
+      // The write is done, but its answer is lost.
+      after: () => this.#disturb(0.03),
+    });
+    this.user = new User(this.memory, this.random);
+  }
+
+  async run(): Promise<void> {
+    for (const [life, actions] of this.#scenario.lives.entries()) {
+      await using engine = await this.#start();
+      for (let action = 0; action < actions; action++) {
+        await this.user.act();
+        await this.clock.advance(this.random() < 0.2 ? this.random() * 2_000 : this.random() * 20);
+      }
+      if (life === this.#scenario.lives.length - 1) await this.#settle();
+      await this.#stop(engine);
+    }
+  }
+
+  async #start(): Promise<Engine> {
+    const { clock, random } = this;
+    const calm = () => this.#calm;
+    const controllers = [
+      intToStrController("default", "strs"),
+      strToSentenceController("strs", "sentences"),
+      fickleCopyController(random, calm),
+      fickleCountController(random, calm),
+      intDoublerController("default", "doubled"),
+      sumController("Sum", { sourceNamespace: "doubled", targetNamespace: "sums", targetId: "sum" }),
+    ];
+    const cached = [Int, Str.in("strs"), Sentence.in("sentences"), Copy, Int.in("doubled"), Int.in("sums")];
+    const cache = this.#scenario.cached ? cached : [];
+    // An engine that cannot open its watches gives up; that is not what this is about.
+    this.#calm = true;
+    const engine = await startEngine(wrapState(this.#faulty, { clock }), controllers, { clock, random, cache });
+    await clock.settle();
+    this.#calm = false;
+    return engine;
+  }
+
+  /** Stops an engine in the middle of what it does: calls that are under way are waited for. */
+  async #stop(engine: Engine): Promise<void> {
+    let ended = false;
+    engine.ended.then(
+      () => (ended = true),
+      () => (ended = true),
+    );
+    engine.abort();
+    for (let second = 0; second < 9 && !ended; second++) await this.clock.advance(1_000);
+    expect(ended).toBe(true);
+    await engine.ended;
+    expect(this.clock.pending).toBe(0);
+    expect(this.#faulty.openWatches).toEqual([]);
+  }
+
+  /** No more faults, and longer than any backoff: whoever failed last tries again. */
+  async #settle(): Promise<void> {
+    this.#calm = true;
+    for (let round = 0; round < 10 && !(await this.user.finishAll()); round++) await this.clock.advance(100_000);
+    await this.clock.advance(200_000);
+  }
+
+  async #disturb(failures: number): Promise<void> {
+    if (this.#calm) return;
+    if (this.random() < 0.3) await this.clock.sleep(this.random() * 30);
+    if (this.random() < failures) throw new Error("injected");
+  }
+}
+
+async function simulate(scenario: Scenario): Promise<void> {
+  const simulation = new Simulation(scenario);
+  await simulation.run();
+
+  const { memory, user } = simulation;
+  const expected = (of: (value: number) => unknown) =>
+    Object.fromEntries([...user.values].map(([id, value]) => [id, of(value)]));
+  expect({
+    ints: await contents(memory, Int),
+    strs: await contents(memory, Str.in("strs")),
+    sentences: await contents(memory, Sentence.in("sentences")),
+    copies: await contents(memory, Copy),
+    counts: await contents(memory, Count),
+    doubled: await contents(memory, Int.in("doubled")),
+    sums: await contents(memory, Int.in("sums")),
+  }).toEqual({
+    ints: expected((value) => value),
+    strs: expected((value) => String(value)),
+    sentences: expected((value) => `${value} sentence`),
+    copies: expected((value) => `${value} sentence`),
+    counts: { copies: user.values.size },
+    doubled: expected((value) => value * 2),
+    sums: { sum: [...user.values.values()].reduce((sum, value) => sum + value * 2, 0) },
+  });
+}
+
+describe("a control plane of many controllers, whatever fails", () => {
+  const scenario = fc.record({
+    seed: fc.integer(),
+    remote: fc.boolean(),
+    cached: fc.boolean(),
+    history: fc.constantFrom(2, 5, 100),
+    lives: fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 3 }),
+  });
+
+  test("comes to the state that a model says", { timeout: 60_000 }, async () => {
+    await fc.assert(fc.asyncProperty(scenario, simulate), { numRuns: RUNS });
+  });
+});
+
+describe("a State that fails every nth call", () => {
+  // An attempt that changes nothing any more must be shorter than n calls, or no attempt ever ends.
+  test.for([
+    { sort: "classic", every: 17, make: () => intToStrController("default", "target") },
+    { sort: "classic", every: 31, make: () => intToStrController("default", "target") },
+    { sort: "queue", every: 7, make: () => queueIntToStrController("default", "target") },
+    { sort: "queue", every: 11, make: () => queueIntToStrController("default", "target") },
+  ])("a $sort controller gets there all the same, n = $every", async ({ every, make }) => {
+    const clock = new ManualClock();
+    const memory = new MemoryState({ clock });
+    let calls = 0;
+    let failing = false;
+    const faulty = new InterceptedState(memory, {
+      before() {
+        if (failing && ++calls % every === 0) throw new Error(`call ${calls} fails`);
+      },
+    });
+    await using engine = await startEngine(wrapState(faulty, { clock }), [make()], { clock });
+    await clock.settle();
+    failing = true;
+    for (const [id, value] of Object.entries({ a: 1, b: 2, c: 3 })) await memory.create(Int.create(id, { value }));
+    await clock.advance(600_000);
+    expect(await contents(memory, Str.in("target"))).toEqual({ a: "1", b: "2", c: "3" });
+    await memory.updateWithConflicts(Int.ref("b"), () => ({ value: 22 }));
+    await memory.teardown(Int.ref("a"));
+    await clock.advance(600_000);
+    expect(await contents(memory, Str.in("target"))).toEqual({ b: "22", c: "3" });
+    expect((await memory.get(Int, "a")).metadata.finalizers).toEqual([]);
+    expect(calls).toBeGreaterThan(every);
+    await engine.stop();
+    expect(clock.pending).toBe(0);
+  });
+});
