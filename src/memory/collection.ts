@@ -86,9 +86,8 @@ export class Collection {
   }
 
   commitCreate(stored: Resource): void {
-    const { id } = stored.metadata;
-    const entry: Entry = { id, resource: stored };
-    this.#entries.set(id, entry);
+    const entry: Entry = { resource: stored };
+    this.#entries.set(stored.metadata.id, entry);
     this.#sorted.add(entry);
     this.#publish(EventType.created, stored, undefined);
   }

@@ -1,9 +1,8 @@
 import { compareText } from "../internal/compare-text.ts";
 import type { Resource } from "../resource/index.ts";
 
-/** The place of one resource in a collection. Its content changes; its id never does. */
+/** The place of one resource in a collection: its content changes, its id never does. */
 export interface Entry {
-  readonly id: string;
   /** Undefined when the resource was destroyed: the entry only waits to be dropped from the sorted order. */
   resource: Resource | undefined;
 }
@@ -35,8 +34,8 @@ export class SortedEntries {
 
   /** @param entries - All entries, in any order. */
   read(entries: Iterable<Entry>): readonly Entry[] {
-    if (this.#sorted === undefined) this.#sorted = [...entries].sort(byId);
-    else if (this.#added.length > 0 || this.#removed > 0) this.#sorted = merge(this.#sorted, this.#added.sort(byId));
+    if (this.#sorted === undefined) this.#sorted = sortLive(entries);
+    else if (this.#added.length > 0 || this.#removed > 0) this.#sorted = merge(this.#sorted, sortLive(this.#added));
     this.#added = [];
     this.#removed = 0;
     return this.#sorted;
@@ -50,20 +49,31 @@ export class SortedEntries {
   }
 }
 
-function byId(a: Entry, b: Entry): number {
-  return compareText(a.id, b.id);
+interface LiveEntry extends Entry {
+  resource: Resource;
+}
+
+const isLive = (entry: Entry): entry is LiveEntry => entry.resource !== undefined;
+
+function sortLive(entries: Iterable<Entry>): LiveEntry[] {
+  return [...entries].filter(isLive).sort(byId);
+}
+
+function byId(a: LiveEntry, b: LiveEntry): number {
+  return compareText(a.resource.metadata.id, b.resource.metadata.id);
 }
 
 /** Merges two sorted arrays, leaving out what was destroyed. */
-function merge(a: readonly Entry[], b: readonly Entry[]): Entry[] {
+function merge(sorted: readonly Entry[], added: readonly LiveEntry[]): Entry[] {
   const merged: Entry[] = [];
-  let j = 0;
-  for (const entry of a) {
-    for (let other = b[j]; other !== undefined && byId(other, entry) < 0; other = b[++j]) {
-      if (other.resource !== undefined) merged.push(other);
+  let next = 0;
+  for (const entry of sorted) {
+    if (!isLive(entry)) continue;
+    for (let other = added[next]; other !== undefined && byId(other, entry) < 0; other = added[++next]) {
+      merged.push(other);
     }
-    if (entry.resource !== undefined) merged.push(entry);
+    merged.push(entry);
   }
-  for (let other = b[j]; other !== undefined; other = b[++j]) if (other.resource !== undefined) merged.push(other);
+  for (const other of added.slice(next)) merged.push(other);
   return merged;
 }
