@@ -69,10 +69,6 @@ export { changeResource, type Change } from "./change-resource.ts";
 export {
   createResource,
   isSealed,
-  keepEncoding,
-  keepSpecEncoding,
-  keptEncoding,
-  keptSpecEncoding,
   patchMetadata,
   replaceMetadata,
   resourceBytes,
@@ -113,3 +109,4 @@ export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
 export { TypeRegistry } from "./type-registry.ts";
 export { EPOCH, isTimestamp } from "./timestamp.ts";
 export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./version.ts";
+export { keepEncoding, keepSpecEncoding, keptEncoding, keptSpecEncoding } from "./kept-encoding.ts";

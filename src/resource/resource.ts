@@ -39,54 +39,35 @@ export interface SpecSource {
   readonly provisions?: ReadonlyMap<object, (resource: Resource) => object> | undefined;
 }
 
-/** Bytes that were made of something, in one of several forms. */
-interface Encoding {
-  readonly form: string;
-  readonly bytes: Uint8Array;
-}
-
-/** What all versions of a resource that share one spec share besides it. */
-class SpecContent {
-  /** What checked the spec; undefined for plain data without a schema. */
-  readonly source: SpecSource | undefined;
-  /** About how much memory the spec takes. */
-  readonly bytes: number;
-  encoding: Encoding | undefined;
-
-  constructor(source: SpecSource | undefined, bytes: number) {
-    this.source = source;
-    this.bytes = bytes;
-    this.encoding = undefined;
-  }
-}
-
 /** Every resource that went through {@link sealResource}; the private fields prove that it is frozen and checked. */
 class SealedResource implements Resource {
   readonly metadata: Metadata;
   readonly spec!: unknown;
-  readonly #content: SpecContent;
-  #encoding: Encoding | undefined;
+  /** What checked the spec; undefined for plain data without a schema. */
+  readonly #source: SpecSource | undefined;
+  /** About how much memory the spec takes. */
+  readonly #bytes: number;
 
-  constructor(metadata: Metadata, spec: unknown, content: SpecContent) {
+  constructor(metadata: Metadata, spec: unknown, source: SpecSource | undefined, bytes: number) {
     this.metadata = metadata;
     if (spec instanceof Uint8Array)
       Object.defineProperty(this, "spec", { enumerable: true, get: () => new Uint8Array(spec) });
     else this.spec = spec;
-    this.#content = content;
-    this.#encoding = undefined;
+    this.#source = source;
+    this.#bytes = bytes;
     Object.freeze(this);
   }
 
-  static contentOf(value: object): SpecContent | undefined {
-    return #content in value ? value.#content : undefined;
+  static isSealed(value: object): boolean {
+    return #source in value;
   }
 
-  static encodingOf(value: object): Encoding | undefined {
-    return #encoding in value ? value.#encoding : undefined;
+  static sourceOf(value: object): SpecSource | undefined {
+    return #source in value ? value.#source : undefined;
   }
 
-  static keepEncoding(value: object, encoding: Encoding): void {
-    if (#encoding in value) value.#encoding = encoding;
+  static bytesOf(value: object): number {
+    return #bytes in value ? value.#bytes : 0;
   }
 
   toString(): string {
@@ -100,15 +81,15 @@ const RESOURCE_BYTES = 200;
 const STRING_BYTES = 16;
 
 /** True for a resource that is known to be deeply frozen and, when it has a source, checked by it. */
-export const isSealed = (resource: Resource): boolean => SealedResource.contentOf(resource) !== undefined;
+export const isSealed = (resource: Resource): boolean => SealedResource.isSealed(resource);
 
 /** The schema that checked this resource's spec, if any did. */
-export const sourceOf = (resource: Resource): SpecSource | undefined => SealedResource.contentOf(resource)?.source;
+export const sourceOf = (resource: Resource): SpecSource | undefined => SealedResource.sourceOf(resource);
 
 /** About how much memory the resource keeps alive, in bytes: spec, labels, annotations and finalizers. */
 export function resourceBytes(resource: Resource): number {
   const { labels, annotations, finalizers } = resource.metadata;
-  let bytes = RESOURCE_BYTES + (SealedResource.contentOf(resource)?.bytes ?? 0);
+  let bytes = RESOURCE_BYTES + SealedResource.bytesOf(resource);
   bytes += dictionaryBytes(labels) + dictionaryBytes(annotations);
   for (const name of finalizers) bytes += STRING_BYTES + name.length;
   return bytes;
@@ -119,36 +100,6 @@ function dictionaryBytes(entries: Dictionary): number {
   let bytes = 0;
   for (const [key, value] of Object.entries(entries)) bytes += 2 * STRING_BYTES + key.length + value.length;
   return bytes;
-}
-
-/**
- * The bytes that {@link keepEncoding} put beside this very resource, if it has some in this form.
- *
- * @param form - Tells apart the forms in which a resource may be encoded; only the last one is kept.
- */
-export function keptEncoding(resource: Resource, form: string): Uint8Array | undefined {
-  const encoding = SealedResource.encodingOf(resource);
-  return encoding?.form === form ? encoding.bytes : undefined;
-}
-
-/**
- * Puts bytes made of a resource beside it, where they live as long as it. Nobody may change them afterwards. A resource
- * that is not sealed keeps none.
- */
-export function keepEncoding(resource: Resource, form: string, bytes: Uint8Array): void {
-  SealedResource.keepEncoding(resource, { form, bytes });
-}
-
-/** As {@link keptEncoding} for the spec alone: copies of the resource under other metadata share it. */
-export function keptSpecEncoding(resource: Resource, form: string): Uint8Array | undefined {
-  const encoding = SealedResource.contentOf(resource)?.encoding;
-  return encoding?.form === form ? encoding.bytes : undefined;
-}
-
-/** As {@link keepEncoding} for the spec alone. */
-export function keepSpecEncoding(resource: Resource, form: string, bytes: Uint8Array): void {
-  const content = SealedResource.contentOf(resource);
-  if (content !== undefined) content.encoding = { form, bytes };
 }
 
 /**
@@ -166,7 +117,7 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
   const parsed = source === undefined ? spec : source.parseSpec(spec, metadata);
   try {
     const { value, bytes } = freezePlain(parsed);
-    return new SealedResource(metadata, value, new SpecContent(source, bytes)) as Resource<Spec>;
+    return new SealedResource(metadata, value, source, bytes) as Resource<Spec>;
   } catch (cause) {
     const message = `${formatPointer(metadata)} is invalid: ${cause instanceof Error ? cause.message : String(cause)}`;
     const issues = cause instanceof PlainDataError ? [{ path: cause.path, message: cause.reason }] : undefined;
@@ -176,8 +127,12 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
 
 /** The same spec under other metadata, which must be sealed. */
 export function replaceMetadata<Spec>(resource: Resource<Spec>, metadata: Metadata): Resource<Spec> {
-  const content = SealedResource.contentOf(resource) ?? new SpecContent(undefined, 0);
-  return new SealedResource(metadata, resource.spec, content) as Resource<Spec>;
+  return new SealedResource(
+    metadata,
+    resource.spec,
+    SealedResource.sourceOf(resource),
+    SealedResource.bytesOf(resource),
+  ) as Resource<Spec>;
 }
 
 /** A copy of `resource` with the given metadata fields replaced. @throws {StateError} `invalid` */
