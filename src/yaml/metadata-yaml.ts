@@ -1,4 +1,4 @@
-import { Scalar, YAMLMap, YAMLSeq, type Node } from "yaml";
+import { YAMLMap, YAMLSeq, type Node } from "yaml";
 import {
   createMetadata,
   sortedKeys,
@@ -8,7 +8,7 @@ import {
   type MetadataInit,
   type Pointer,
 } from "../resource/index.ts";
-import { renderNode } from "./render-node.ts";
+import { addEntry, renderNode, verbatimNode } from "./render-node.ts";
 import { YamlError } from "./yaml-error.ts";
 import { YamlSource, type Entry, type Path, type SourceOptions } from "./yaml-source.ts";
 
@@ -31,14 +31,14 @@ export function metadataNode(metadata: Metadata): YAMLMap {
   const map = new YAMLMap();
   for (const field of TEXT_FIELDS) {
     const isTime = field === "created" || field === "updated";
-    map.set(new Scalar(field), new Scalar(isTime ? wholeSeconds(metadata[field]) : metadata[field]));
+    addEntry(map, field, verbatimNode(isTime ? wholeSeconds(metadata[field]) : metadata[field]));
   }
-  if (hasEntries(metadata.labels)) map.set(new Scalar("labels"), dictionaryNode(metadata.labels));
-  if (hasEntries(metadata.annotations)) map.set(new Scalar("annotations"), dictionaryNode(metadata.annotations));
+  if (hasEntries(metadata.labels)) addEntry(map, "labels", dictionaryNode(metadata.labels));
+  if (hasEntries(metadata.annotations)) addEntry(map, "annotations", dictionaryNode(metadata.annotations));
   if (metadata.finalizers.length > 0) {
     const list = new YAMLSeq();
-    for (const finalizer of metadata.finalizers) list.add(new Scalar(finalizer));
-    map.set(new Scalar("finalizers"), list);
+    for (const finalizer of metadata.finalizers) list.items.push(verbatimNode(finalizer));
+    addEntry(map, "finalizers", list);
   }
   return map;
 }
@@ -47,7 +47,7 @@ const hasEntries = (entries: Dictionary): boolean => Object.keys(entries).length
 
 function dictionaryNode(entries: Dictionary): YAMLMap {
   const map = new YAMLMap();
-  for (const key of sortedKeys(entries)) map.set(new Scalar(key), new Scalar(entries[key]));
+  for (const key of sortedKeys(entries)) addEntry(map, key, verbatimNode(entries[key] ?? ""));
   return map;
 }
 

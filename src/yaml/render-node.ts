@@ -1,4 +1,4 @@
-import { Document, Schema, Scalar, YAMLMap, YAMLSeq, type Node } from "yaml";
+import { Document, Pair, Schema, Scalar, YAMLMap, YAMLSeq, visit, type Node } from "yaml";
 import { Handle, OpaqueSpec, StateError } from "../resource/index.ts";
 import { YamlSource } from "./yaml-source.ts";
 
@@ -12,12 +12,31 @@ export function renderNode(node: Node): string {
   return document.toString({ indent: 4, lineWidth: 0, singleQuote: true, flowCollectionPadding: false });
 }
 
+/**
+ * A text that stays plain wherever YAML permits, and becomes a block when it has several lines.
+ *
+ * The library miscounts the indentation of blocks that start with spaces, when it is not two: those are quoted.
+ */
+export function verbatimNode(text: string): Scalar {
+  const scalar = new Scalar(text);
+  if (startsWithSpaces(text)) scalar.type = Scalar.QUOTE_DOUBLE;
+  return scalar;
+}
+
+const startsWithSpaces = (text: string): boolean => text.includes("\n") && /^\n* /.test(text);
+
+/** Appends to a mapping. The library's own `add` looks for the key first, among all that are there. */
+export function addEntry(map: YAMLMap, key: string, value: Node): void {
+  map.items.push(new Pair(verbatimNode(key), value));
+}
+
 /** A node that reads back to the same plain data under YAML 1.2. @throws {StateError} `invalid` for what has no YAML form. */
 export function plainNode(value: unknown): Node {
   switch (typeof value) {
     case "string":
       return textNode(value);
     case "number":
+      return new Scalar(numberText(value));
     case "bigint":
     case "boolean":
       return new Scalar(String(value));
@@ -36,12 +55,17 @@ function objectNode(value: object): Node {
   if (value instanceof Uint8Array) return bytesNode(value);
   if (Array.isArray(value)) {
     const list = new YAMLSeq();
-    for (const item of value) list.add(plainNode(item));
+    for (const item of value) list.items.push(plainNode(item));
     return list;
   }
   const map = new YAMLMap();
-  for (const [key, part] of Object.entries(value)) map.add({ key: textNode(key), value: plainNode(part) });
+  for (const [key, part] of Object.entries(value)) map.items.push(new Pair(textNode(key), plainNode(part)));
   return map;
+}
+
+/** Whole numbers beyond 2^53 get an exponent: without, they would read back as `bigint`. */
+function numberText(value: number): string {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);
 }
 
 /** What YAML 1.2 would not read as a text when it stands without quotes. */
@@ -50,7 +74,7 @@ const TYPED = new Schema({ schema: "core" }).tags.flatMap((tag) =>
 );
 
 function textNode(text: string): Scalar {
-  const scalar = new Scalar(text);
+  const scalar = verbatimNode(text);
   if (TYPED.some((test) => test.test(text))) scalar.type = Scalar.QUOTE_SINGLE;
   return scalar;
 }
@@ -67,6 +91,11 @@ function bytesNode(bytes: Uint8Array): Scalar {
 function opaqueNode(spec: OpaqueSpec): Node {
   const node = new YamlSource(spec.yaml ?? "", { schema: "failsafe" }).root;
   if (node === null) throw new StateError("invalid", "the spec came without YAML text, so it has no YAML form");
+  visit(node, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === "string" && startsWithSpaces(scalar.value)) scalar.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
   return node;
 }
 

@@ -1,9 +1,9 @@
-import { Scalar, YAMLMap } from "yaml";
+import { YAMLMap } from "yaml";
 import type { AnyResourceType, Resource } from "../resource/index.ts";
 import { buildResource, isErrors } from "./build-resource.ts";
 import { metadataNode, NO_ADDRESS, readMetadata } from "./metadata-yaml.ts";
 import { readPlainValue } from "./plain-value.ts";
-import { plainNode, renderNode } from "./render-node.ts";
+import { addEntry, plainNode, renderNode } from "./render-node.ts";
 import type { YamlError } from "./yaml-error.ts";
 import { YamlSource, type Entry, type SourceOptions } from "./yaml-source.ts";
 
@@ -15,8 +15,8 @@ import { YamlSource, type Entry, type SourceOptions } from "./yaml-source.ts";
  */
 export function formatResource(resource: Resource): string {
   const document = new YAMLMap();
-  document.set(new Scalar("metadata"), metadataNode(resource.metadata));
-  document.set(new Scalar("spec"), plainNode(resource.spec));
+  addEntry(document, "metadata", metadataNode(resource.metadata));
+  addEntry(document, "spec", plainNode(resource.spec));
   return renderNode(document);
 }
 

@@ -158,7 +158,7 @@ export class YamlSource {
         intAsBigInt: true,
         uniqueKeys: false,
         prettyErrors: false,
-        logLevel: "silent",
+        logLevel: "error",
       });
     } catch (cause) {
       // The parser reports what it finds; it throws only when it runs out of stack.
