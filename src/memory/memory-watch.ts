@@ -48,7 +48,7 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
   next(): Promise<IteratorResult<T>> {
     // a second call before the first has its answer waits its turn
     if (this.#waiting !== undefined) return this.#waiting.then(() => this.next());
-    const value = this.#wakeups.gathering ? this.#takeWhileGathering() : this.takePending();
+    const value = this.#takeUnlessGathering();
     if (value !== undefined) return Promise.resolve({ value, done: false });
     if (this.#ended || this.#cursor.failed) {
       this.#end();
@@ -70,8 +70,13 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
     else this.#settle({ value, done: false });
   }
 
-  #takeWhileGathering(): T | undefined {
-    return this.#ended ? undefined : this.takeEarlier();
+  #takeUnlessGathering(): T | undefined {
+    if (this.#ended) return undefined;
+    const earlier = this.takeEarlier();
+    if (earlier !== undefined || this.#wakeups.gathering) return earlier;
+    const value = this.take();
+    if (value !== undefined) this.#wakeups.served();
+    return value;
   }
 
   /** A watcher that is behind waits for the end of the turn; one that is not waits for its resource alone. */

@@ -46,6 +46,13 @@ export class WatcherWakeups {
     return this.#turnHasWoken;
   }
 
+  /** To be called when a watcher took something that was pending without being woken for it: that is the turn's wake-up. */
+  served(): void {
+    if (this.#turnHasWoken) return;
+    this.#wokenAt = this.#history.written;
+    this.#beginTurn();
+  }
+
   /** Makes sure of a wake-up at the end of a turn that is {@link gathering}. */
   wakeAtEndOfTurn(): void {
     this.#wakeAtEnd = true;
@@ -103,8 +110,7 @@ export class WatcherWakeups {
     if (!idWaits && this.#waiting.length === 0) return;
     if (idWaits && !this.#changedIds.has(id)) this.#changedIds.set(id, this.#history.written - 1);
     if (!this.#turnHasWoken) {
-      this.#turnHasWoken = true;
-      this.#clock.defer(this.#endTurn);
+      this.#beginTurn();
       this.#planWake();
     } else if (this.#history.written - this.#wokenAt >= this.#history.capacity / 2) {
       this.#planWake();
@@ -114,6 +120,11 @@ export class WatcherWakeups {
   #dropGone(): void {
     this.#waiting = this.#waiting.filter((watcher) => this.#open.has(watcher));
     this.#gone = 0;
+  }
+
+  #beginTurn(): void {
+    this.#turnHasWoken = true;
+    this.#clock.defer(this.#endTurn);
   }
 
   #planWake(): void {

@@ -32,7 +32,9 @@ async function releaseWhatGoes(state: MemoryState): Promise<void> {
   for await (const event of await state.watchKind(Int, { bootstrap: true })) {
     if (event.type !== "Created" && event.type !== "Updated") continue;
     const { metadata } = event.resource;
-    if (metadata.phase === Phase.tearingDown) await state.removeFinalizer(metadata, ...metadata.finalizers);
+    // an event without finalizers may be about a resource that is gone already
+    if (metadata.phase !== Phase.tearingDown || metadata.finalizers.length === 0) continue;
+    await state.removeFinalizer(metadata, ...metadata.finalizers);
   }
 }
 
