@@ -82,11 +82,11 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const stateFolder = await realpath(wantedStateFolder);
 
   await using owned = new AsyncDisposableStack();
-  const locks = join(stateFolder, "lock");
-  await mkdir(locks, { recursive: true });
+  const [locks = "", processes = "", logs = ""] = ["lock", "processes", "logs"].map((name) => join(stateFolder, name));
+  for (const path of [locks, processes, logs]) await mkdir(path, { recursive: true });
   owned.use(await lockDirectory(locks));
 
-  const records = new ProcessRecords(join(stateFolder, "processes"));
+  const records = new ProcessRecords(processes);
   await stopLeftovers(records, onLeftover);
 
   const state = owned.use(new MemoryState({ types: TYPES, clock }));
@@ -97,7 +97,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       records,
       search: new MarkedSearch(),
       clock,
-      logPath: (service) => join(stateFolder, "logs", `${service}.log`),
+      logPath: (service) => join(logs, `${service}.log`),
       folder: resolvePath,
       openLog,
     }),
@@ -105,7 +105,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const runtime = new Runtime(state, {
     controllers: [
       manifestController(folder),
-      configFileController({ resolvePath }),
+      configFileController(folder),
       serviceController,
       processController(table),
       healthController({

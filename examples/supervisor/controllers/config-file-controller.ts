@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 
 import {
   exclusive,
@@ -14,6 +15,7 @@ import {
 import { digest } from "../logic/digest.ts";
 import { configInputs } from "../logic/service-view.ts";
 import { renderTemplate } from "../logic/template.ts";
+import { makeFolder } from "../process/make-folder.ts";
 import { writeAtomically } from "../process/write-atomically.ts";
 import { ConfigFile, ConfigFileStatus, Service } from "../resources/index.ts";
 import { serviceLabels } from "./service-labels.ts";
@@ -21,16 +23,14 @@ import { serviceLabels } from "./service-labels.ts";
 /** How often a file is compared with what it should be. Unit: milliseconds. */
 const DRIFT_CHECK_MS = 2_000;
 
-export interface ConfigFileControllerOptions {
-  /** Absolute path of a path in a manifest. */
-  readonly resolvePath: (path: string) => string;
-}
-
 /**
  * Renders config files and keeps them as rendered: a file that somebody else changed is put back. It restarts nothing:
  * services see the digest in the file's status.
+ *
+ * @param folder - What paths are relative to.
  */
-export function configFileController({ resolvePath }: ConfigFileControllerOptions): QueueController {
+export function configFileController(folder: string): QueueController {
+  const resolvePath = (path: string) => resolve(folder, path);
   return queueController({
     name: "ConfigFileController",
     primary: ConfigFile,
@@ -60,7 +60,7 @@ export function configFileController({ resolvePath }: ConfigFileControllerOption
           values: spec.values,
           services: servicesForTemplates(services),
         });
-        await keepFile(path, content, Number.parseInt(spec.mode, 8));
+        await keepFile(path, content, Number.parseInt(spec.mode, 8), folder);
         written = digest(content);
       } catch (cause) {
         error = (cause as Error).message;
@@ -86,12 +86,13 @@ export function servicesForTemplates(
 }
 
 /** Writes the file unless it is as it should be. */
-async function keepFile(path: string, content: string, mode: number): Promise<void> {
+async function keepFile(path: string, content: string, mode: number, folder: string): Promise<void> {
   try {
     const [present, { mode: bits }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
     if (present === content && (bits & 0o777) === mode) return;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
+  await makeFolder(dirname(path), folder);
   await writeAtomically(path, content, mode);
 }

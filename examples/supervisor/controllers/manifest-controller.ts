@@ -16,6 +16,7 @@ import { readFolder } from "../manifest-files/read-folder.ts";
 import { watchFolder } from "../manifest-files/watch-folder.ts";
 import {
   ConfigFile,
+  FOLDER_STATUS_ID,
   HealthCheck,
   ManifestStatus,
   Service,
@@ -26,9 +27,6 @@ import {
 
 /** Says which file a resource comes from. */
 const FILE_ANNOTATION = "supervisor.example.dev/file";
-
-/** Id of the status that tells of the folder itself. */
-const FOLDER_STATUS_ID = "(folder)";
 
 type Writable = Declarable | typeof ManifestStatus;
 type State = ControllerState<Writable | typeof SupervisorGoal, Writable>;

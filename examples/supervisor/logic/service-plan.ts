@@ -108,8 +108,8 @@ function planRunning(view: ServiceView): Finding {
     return { state: "stopping", reason, generation, process: stopped };
   }
   const update = liveUpdate(view);
-  const note = complaint(view) ?? (actual?.logError === undefined ? "" : `output is lost: ${actual.logError}`);
-  if (actual?.run !== process.run || actual.phase === "idle") {
+  const note = complaint(view) ?? troubleOf(actual);
+  if (actual?.run !== process.run || actual.phase === "idle" || actual.phase === "starting") {
     return { state: "starting", reason: note, process: update };
   }
   if (actual.phase === "stopping") return { state: "stopping", reason: "stops what it left behind", process: update };
@@ -130,7 +130,7 @@ function planRunning(view: ServiceView): Finding {
 
 function planStopped(view: ServiceView, { failures, lastExit }: Counters): Finding {
   const { process, actual, spec } = view;
-  if (view.removed) return { state: "stopping", reason: "is removed", finished: true };
+  if (view.removed) return { state: "stopping", reason: "being removed", finished: true };
   const wrong = complaint(view);
   if (wrong !== undefined) return { state: "blocked", reason: wrong };
 
@@ -160,6 +160,12 @@ function endReason({ process }: ServiceView, exit: Immutable<ExitSpec> | undefin
   return exit === undefined ? "" : describeExit(exit);
 }
 
+/** What the system refuses to a process that runs all the same. */
+function troubleOf(actual: ServiceView["actual"]): string {
+  if (actual?.logError !== undefined) return `output is lost: ${actual.logError}`;
+  return actual?.recordError ?? "";
+}
+
 /** A mistake in the manifests that keeps the service from starting. What runs already keeps running. */
 function complaint({ dependencies, cycle }: ServiceView): string | undefined {
   if (cycle !== undefined) return `dependency cycle: ${cycle.join(" → ")}`;
@@ -183,9 +189,9 @@ const describeWait = ({ name, removed, status }: Dependency): string =>
 
 /** Why a process that is wanted should stop after all. */
 function reasonToStop(view: ServiceView): { readonly cause: StopCause; readonly reason: string } | undefined {
-  if (view.removed) return { cause: "removal", reason: "is removed" };
+  if (view.removed) return { cause: "removal", reason: "being removed" };
   const gone = view.dependencies.find(({ removed }) => removed);
-  if (gone !== undefined) return { cause: "removal", reason: `${gone.name}, which it depends on, is removed` };
+  if (gone !== undefined) return { cause: "removal", reason: `${gone.name}, which it depends on, is being removed` };
   const change = changeOf(view);
   if (change !== undefined) return { cause: "change", reason: change };
   const { process } = view;
@@ -255,7 +261,7 @@ function healthOf({ process, actual, checks }: ServiceView): ServiceHealth {
 }
 
 function occupiedPid({ actual }: ServiceView): number | undefined {
-  return actual?.phase === "running" || actual?.phase === "stopping" ? actual.pid : undefined;
+  return actual?.phase === "idle" || actual?.phase === "exited" ? undefined : actual?.pid;
 }
 
 /** How a process ended, in one line. */

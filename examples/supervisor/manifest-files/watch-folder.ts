@@ -34,7 +34,8 @@ export function watchFolder(folder: string, clock: Clock, onChange: () => void):
   const poll = async () => {
     const seen = await signature(folder);
     if (ended) return;
-    if (known !== undefined && seen !== known) note();
+    // The first time too: what happened since the folder was read is not known.
+    if (seen !== known) note();
     known = seen;
     next = clock.schedule(POLL_MS, () => void poll());
   };

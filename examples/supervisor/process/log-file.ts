@@ -1,5 +1,4 @@
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open, rename, rm } from "node:fs/promises";
 
 import type { Clock } from "homeostat";
 
@@ -133,7 +132,6 @@ export class LogFile implements AsyncDisposable {
 }
 
 async function openForAppending(path: string): Promise<LogTarget> {
-  await mkdir(dirname(path), { recursive: true });
   const file = await open(path, "a", 0o644);
   try {
     const { size } = await file.stat();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Clock } from "homeostat";
 
-import type { ExitSpec, ProcessSpec } from "../resources/index.ts";
+import type { ExitSpec, ProcessPhase, ProcessSpec } from "../resources/index.ts";
 import { LastWords } from "./last-words.ts";
 import { LogFile, type LogTarget } from "./log-file.ts";
 import { encodeMarker, MARKER, type MarkedSearch } from "./marker.ts";
@@ -25,6 +25,8 @@ export interface ProcessSurroundings {
   readonly openLog?: ((path: string) => Promise<LogTarget>) | undefined;
 }
 
+type Phase = Exclude<ProcessPhase, "idle">;
+
 /** How long output that is still under way is waited for, after the last process of the group has gone. Unit: milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
@@ -32,7 +34,8 @@ const OUTPUT_GRACE_MS = 500;
  * One process of a service with all that it started: they share a process group of their own, and a token in their
  * environment, by which those are found that left the group.
  *
- * - `running`: the first process lives.
+ * - `starting`: the first process lives, and is being written down for another supervisor that may have to find it.
+ * - `running`: it lives.
  * - `stopping`: it was asked to stop, or has ended and left others behind, which are being stopped.
  * - `exited`: nobody is left, and the record on disk is gone.
  */
@@ -50,10 +53,11 @@ export class ManagedProcess {
   readonly #token: string = randomUUID();
   readonly #startedMs: number;
   readonly #words = new LastWords();
-  #phase: "running" | "stopping" | "exited" = "running";
+  #phase: Phase = "starting";
   #requested = false;
   #killed = false;
   #exit: ExitSpec | undefined;
+  #recordError: string | undefined;
   /** Resolves when `exited` is reached. */
   readonly ended: Promise<void>;
 
@@ -77,8 +81,13 @@ export class ManagedProcess {
     this.ended = this.#follow();
   }
 
-  get phase(): "running" | "stopping" | "exited" {
+  get phase(): Phase {
     return this.#phase;
+  }
+
+  /** Why a supervisor that comes after a crash of this one may not find it; undefined when it will. */
+  get recordError(): string | undefined {
+    return this.#recordError;
   }
 
   /** How it ended; undefined until `exited`. */
@@ -90,9 +99,9 @@ export class ManagedProcess {
   stop(signal: string, graceMs: number): void {
     if (this.#requested || this.#phase === "exited") return;
     this.#requested = true;
-    const wasRunning = this.#phase === "running";
+    const lives = this.#phase !== "stopping";
     this.#phase = "stopping";
-    if (wasRunning && this.pid !== undefined) {
+    if (lives && this.pid !== undefined) {
       signalGroup(this.pid, signal as NodeJS.Signals);
       void this.#killAfter(graceMs);
     }
@@ -140,9 +149,13 @@ export class ManagedProcess {
   async #follow(): Promise<void> {
     const streams = this.#child instanceof Error ? [] : [this.#child.stdout, this.#child.stderr];
     const output = Promise.all(streams.map((stream) => stream && this.#drain(stream)));
-    const recorded = this.#record();
+    const recorded = this.#record().then(() => {
+      if (this.#phase !== "starting") return;
+      this.#phase = "running";
+      this.#onChange();
+    });
     const exit = await this.#exited();
-    if (this.#phase === "running") this.#phase = "stopping";
+    this.#phase = "stopping";
     if (this.pid !== undefined) await this.#stopRest(this.pid);
     // Whoever holds the pipes now has left the group and forgot the token: it is not ours any more.
     await Promise.race([output, sleep(OUTPUT_GRACE_MS, undefined, { ref: false })]);
@@ -180,17 +193,18 @@ export class ManagedProcess {
       const marked = (await this.#around.search.find()).filter((one) => one.token === this.#token);
       return new Set([...(await groupMembers(group)), ...marked].map(({ pid }) => pid));
     };
-    const asked = new Set<number>();
+    // A stop was asked of the whole group; a second signal would mean "at once" to some.
+    const asked = new Set(this.#requested ? (await groupMembers(group)).map(({ pid }) => pid) : []);
     const goneAfterAsking = async () => {
       const left = await survivors();
       for (const pid of left) {
         if (asked.has(pid)) continue;
-        if (asked.size === 0) this.#onChange();
         asked.add(pid);
         signalProcess(pid, this.#spec.stopSignal as NodeJS.Signals);
       }
       return left.size === 0;
     };
+    this.#onChange();
     // When it was asked to stop, the grace time is running already.
     const graceMs = this.#requested ? Number.POSITIVE_INFINITY : this.#spec.stopGraceMs;
     await waitUntil(async () => this.#killed || (await goneAfterAsking()), graceMs);
@@ -201,16 +215,22 @@ export class ManagedProcess {
     }, Number.POSITIVE_INFINITY);
   }
 
-  /** Notes on disk what another supervisor needs to know. The token covers the moment before. */
+  /**
+   * Notes on disk what another supervisor needs to know. The token covers the moment before, and the case that it cannot
+   * be written: a full disk must not take the service down.
+   */
   async #record(): Promise<void> {
-    const info = this.pid === undefined ? undefined : await inspectProcess(this.pid);
-    if (info === undefined) return;
+    if (this.pid === undefined) return;
     const { dependsOn, stopSignal, stopGraceMs } = this.#spec;
-    const { pid, birth } = info;
-    await this.#around.records
-      .write({ service: this.service, pid, birth, token: this.#token, dependsOn, stopSignal, stopGraceMs })
-      // A full disk must not take the service down; without the record the token still finds it.
-      .catch(() => {});
+    try {
+      const info = await inspectProcess(this.pid);
+      if (info === undefined) return;
+      const { pid, birth } = info;
+      const record = { service: this.service, pid, birth, token: this.#token, dependsOn, stopSignal, stopGraceMs };
+      await this.#around.records.write(record);
+    } catch (error) {
+      this.#recordError = `cannot be written down: ${(error as Error).message}`;
+    }
   }
 
   async #drain(stream: NodeJS.ReadableStream): Promise<void> {

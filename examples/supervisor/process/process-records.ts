@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { writeAtomically } from "./write-atomically.ts";
@@ -15,7 +15,7 @@ export interface ProcessRecord {
   readonly stopGraceMs: number;
 }
 
-/** The records of all processes that a supervisor started, one file a service. */
+/** The records of all processes that a supervisor started, one file a service. The folder must exist. */
 export class ProcessRecords {
   readonly folder: string;
 
@@ -32,7 +32,6 @@ export class ProcessRecords {
   }
 
   async list(): Promise<ProcessRecord[]> {
-    await mkdir(this.folder, { recursive: true });
     const records: ProcessRecord[] = [];
     for (const file of await readdir(this.folder)) {
       if (!file.endsWith(".json")) continue;

@@ -31,7 +31,7 @@ export class ProcessTable implements AsyncDisposable {
     const process = this.#processes.get(service);
     if (process === undefined) return { run, phase: "idle", logPath: this.#around.logPath(service) };
     const { phase, pid, startedAt, exit, log } = process;
-    const known = { pid, startedAt, exit, logPath: log.path, logError: log.error };
+    const known = { pid, startedAt, exit, logPath: log.path, logError: log.error, recordError: process.recordError };
     // A process of an earlier run that is gone says nothing about this one.
     if (process.run !== run && phase === "exited") return { run, phase: "idle", logPath: log.path };
     return { run: process.run, phase, ...known };

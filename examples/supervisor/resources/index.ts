@@ -2,7 +2,7 @@ export { ConfigFile, type ConfigFileSpec } from "./config-file.ts";
 export { ConfigFileStatus, type ConfigFileStatusSpec } from "./config-file-status.ts";
 export { HealthCheck, type HealthCheckSpec, type Probe } from "./health-check.ts";
 export { HealthStatus, type HealthStatusSpec } from "./health-status.ts";
-export { ManifestStatus, type ManifestProblem, type ManifestStatusSpec } from "./manifest-status.ts";
+export { FOLDER_STATUS_ID, ManifestStatus, type ManifestProblem, type ManifestStatusSpec } from "./manifest-status.ts";
 export { Process, type ProcessSpec, type StopCause } from "./process.ts";
 export { ProcessStatus, type ExitSpec, type ProcessPhase, type ProcessStatusSpec } from "./process-status.ts";
 export { Service, type BackoffSpec, type LogSpec, type RestartPolicy, type ServiceSpec } from "./service.ts";

@@ -42,3 +42,6 @@ export const ManifestStatus: ResourceType<ManifestStatusSpec, "ManifestStatuses.
     spec,
     columns: { Problems: "$.problems[*].message", Applied: "$.applied" },
   });
+
+/** Id of the status that tells of the folder itself; no manifest has such a name. */
+export const FOLDER_STATUS_ID = "(folder)";

@@ -22,7 +22,7 @@ export interface ExitSpec {
  * What the operating system says. `idle`: nothing was started for this run. `exited` means that no process of the group
  * is left.
  */
-export type ProcessPhase = "idle" | "running" | "stopping" | "exited";
+export type ProcessPhase = "idle" | "starting" | "running" | "stopping" | "exited";
 
 /** The process of a service as it is. Same id as the service. */
 export interface ProcessStatusSpec {
@@ -36,6 +36,8 @@ export interface ProcessStatusSpec {
   logPath?: string | undefined;
   /** Why output cannot be kept at present; the process goes on. */
   logError?: string | undefined;
+  /** Why the process may not be found by a supervisor that comes after a crash of this one. */
+  recordError?: string | undefined;
 }
 
 const exit = z.strictObject({
@@ -53,12 +55,13 @@ export const exitSchema: z.ZodType<ExitSpec> = exit;
 
 const spec = z.strictObject({
   run: z.number(),
-  phase: z.enum(["idle", "running", "stopping", "exited"]),
+  phase: z.enum(["idle", "starting", "running", "stopping", "exited"]),
   pid: z.number().optional(),
   startedAt: z.string().optional(),
   exit: exit.optional(),
   logPath: z.string().optional(),
   logError: z.string().optional(),
+  recordError: z.string().optional(),
 }) satisfies z.ZodType<ProcessStatusSpec>;
 
 export const ProcessStatus: ResourceType<ProcessStatusSpec, "ProcessStatuses.supervisor.example.dev"> = defineResource({

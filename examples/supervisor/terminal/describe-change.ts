@@ -2,11 +2,12 @@ import type { Immutable } from "homeostat";
 
 import { describeExit } from "../logic/service-plan.ts";
 import { plainText } from "../process/plain-text.ts";
-import type {
-  ConfigFileStatusSpec,
-  HealthStatusSpec,
-  ManifestStatusSpec,
-  ServiceStatusSpec,
+import {
+  FOLDER_STATUS_ID,
+  type ConfigFileStatusSpec,
+  type HealthStatusSpec,
+  type ManifestStatusSpec,
+  type ServiceStatusSpec,
 } from "../resources/index.ts";
 
 /** One thing that happened, for people. */
@@ -62,7 +63,8 @@ export function describeManifestChange(
   before: Immutable<ManifestStatusSpec> | undefined,
   now: Immutable<ManifestStatusSpec> | undefined,
 ): Happening[] {
-  if (now === undefined) return [happening("info", `${file}: removed`)];
+  if (now === undefined)
+    return [happening("info", file === FOLDER_STATUS_ID ? "the folder can be read again" : `${file}: removed`)];
   const problems = now.problems.map((problem) => formatProblem(file, problem));
   const old = new Set(before?.problems.map((problem) => formatProblem(file, problem)));
   const fresh = now.problems.filter((_, i) => !old.has(problems[i] ?? ""));

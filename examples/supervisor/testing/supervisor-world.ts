@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 import { EventType, silentLogger, type Immutable, type ResourceType, type State } from "homeostat";
 
-import type { LogTarget } from "../process/log-file.ts";
 import { findMarked } from "../process/marker.ts";
 import { ManifestStatus, ServiceStatus, type ManifestStatusSpec, type ServiceStatusSpec } from "../resources/index.ts";
 import { openSupervisor, type Supervisor } from "../supervisor.ts";
@@ -66,12 +65,14 @@ export class SupervisorWorld implements AsyncDisposable {
     this.running = supervisor.run();
   }
 
-  static async start(
-    manifests: Readonly<Record<string, string>>,
-    options: { readonly openLog?: (path: string) => Promise<LogTarget> } = {},
-  ): Promise<SupervisorWorld> {
+  /** Runs a supervisor that is open already; disposing the world disposes both. */
+  static of(folder: ManifestFolder, supervisor: Supervisor): SupervisorWorld {
+    return new SupervisorWorld(folder, supervisor);
+  }
+
+  static async start(manifests: Readonly<Record<string, string>>): Promise<SupervisorWorld> {
     const folder = await ManifestFolder.create(manifests);
-    return new SupervisorWorld(folder, await openSupervisor({ folder: folder.path, logger: silentLogger, ...options }));
+    return new SupervisorWorld(folder, await openSupervisor({ folder: folder.path, logger: silentLogger }));
   }
 
   get state(): State {

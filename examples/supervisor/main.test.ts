@@ -1,0 +1,166 @@
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { SupervisorProgram } from "./testing/supervisor-program.ts";
+import { ManifestFolder, serviceManifest } from "./testing/supervisor-world.ts";
+
+const SLEEP = ["sleep", "1000"];
+
+/** Writes its pid again and again: two copies at once would be seen in the order of the lines. */
+const BEAT = ["sh", "-c", "while :; do echo $$ >> beats; sleep 0.01; done"];
+
+/** The pids of a file of beats, one entry for each stretch of equal ones. */
+async function beatsIn(folder: ManifestFolder): Promise<string[]> {
+  const lines = (await folder.read("beats").catch(() => "")).trim().split("\n");
+  return lines.filter((line, i) => line !== lines[i - 1]);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Kills what a test has left, supervised or not. */
+async function killAll(folder: ManifestFolder): Promise<void> {
+  for (const { pid } of await folder.processes()) process.kill(pid, "SIGKILL");
+  await expect.poll(() => folder.processes(), { timeout: 10_000 }).toEqual([]);
+}
+
+describe("supervisor program", () => {
+  test("the shipped manifests run a server and a worker, and Ctrl-C stops both and exits with 0", async () => {
+    await using folder = await ManifestFolder.create();
+    const here = import.meta.dirname;
+    await cp(join(here, "programs"), join(folder.path, "programs"), { recursive: true });
+    const manifests = join(folder.path, "manifests");
+    await cp(join(here, "manifests"), manifests, {
+      recursive: true,
+      filter: (path) => !path.endsWith(".homeostat"),
+    });
+    const port = await freePort();
+    const server = join(manifests, "server.yaml");
+    await writeFile(server, (await readFile(server, "utf8")).replace("PORT: 28437", `PORT: ${port}`));
+
+    await using program = new SupervisorProgram(manifests);
+    await program.says(/server: ready \(pid \d+, healthy\)[^]*worker: ready/);
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await answer.text()).toMatch(/^Hello from a supervised server \(answer \d+\)\n$/);
+
+    program.kill("SIGINT");
+    expect(await program.ended()).toBe(0);
+    expect(program.output).toMatch(/worker: removed[^]*server: removed[^]*all services have stopped/);
+    expect(await folder.processes()).toEqual([]);
+  });
+
+  test("after SIGKILL, the next supervisor stops what was left and starts it anew: never two copies", async () => {
+    await using folder = await ManifestFolder.create({
+      "a.yaml": serviceManifest("a", { command: BEAT }),
+      "b.yaml": serviceManifest("b", { command: SLEEP, dependsOn: ["a"] }),
+    });
+    await using _cleanup = { [Symbol.asyncDispose]: () => killAll(folder) };
+    let last: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      await using program = new SupervisorProgram(folder.path);
+      const [, pid = ""] = await program.says(/b: ready \(pid (\d+)\)/);
+      if (round > 0) {
+        expect(program.output).toMatch(
+          /b: stops what a killed supervisor left[^]*a: stops what a killed supervisor left/,
+        );
+      }
+      expect((await folder.processes()).filter(({ service }) => service === "b")).toEqual([
+        { service: "b", pid: Number(pid) },
+      ]);
+      await expect.poll(async () => (await beatsIn(folder)).length, { timeout: 10_000 }).toBeGreaterThan(last.length);
+      last = await beatsIn(folder);
+      program.kill("SIGKILL");
+      expect(await program.ended()).toBe("SIGKILL");
+      expect(await folder.processes()).not.toEqual([]);
+    }
+    await using program = new SupervisorProgram(folder.path);
+    await program.says(/b: ready/);
+    program.kill("SIGTERM");
+    expect(await program.ended()).toBe(0);
+    expect(await folder.processes()).toEqual([]);
+    const beats = await beatsIn(folder);
+    expect(new Set(beats).size).toBe(beats.length);
+  });
+
+  test("a process that was started but not yet written down is found as well", async () => {
+    await using folder = await ManifestFolder.create({ "a.yaml": serviceManifest("a", { command: SLEEP }) });
+    await using _cleanup = { [Symbol.asyncDispose]: () => killAll(folder) };
+    await using first = new SupervisorProgram(folder.path);
+    await first.says(/a: ready/);
+    first.kill("SIGKILL");
+    await first.ended();
+    const [orphan] = await folder.processes();
+    await rm(join(folder.path, ".homeostat", "processes", "a.json"));
+    // Nothing asks for it any more: it has to go all the same.
+    await folder.remove("a.yaml");
+    await using second = new SupervisorProgram(folder.path);
+    await second.says(/keeps /);
+    expect(second.output).toContain(`a: stops what a killed supervisor left running (pid ${orphan?.pid})`);
+    expect(await folder.processes()).toEqual([]);
+    second.kill("SIGTERM");
+    expect(await second.ended()).toBe(0);
+  });
+
+  test("a second supervisor of the same folder refuses, and the first one goes on", async () => {
+    await using folder = await ManifestFolder.create({ "a.yaml": serviceManifest("a", { command: SLEEP }) });
+    await using first = new SupervisorProgram(folder.path);
+    await first.says(/a: ready/);
+    await using second = new SupervisorProgram(folder.path);
+    expect(await second.ended()).toBe(1);
+    expect(second.output).toMatch(/another supervisor \(pid \d+, since .*\) keeps/);
+    expect(await folder.processes()).toHaveLength(1);
+    first.kill("SIGINT");
+    expect(await first.ended()).toBe(0);
+    expect(await readdir(join(folder.path, ".homeostat", "lock"))).toEqual([]);
+  });
+
+  test("a second Ctrl-C kills what will not stop, and the exit code tells", async () => {
+    await using folder = await ManifestFolder.create({
+      "a.yaml": serviceManifest("a", {
+        command: ["sh", "-c", "trap '' TERM; echo ready > up; while :; do sleep 0.05; done"],
+        stopGraceMs: 600_000,
+      }),
+    });
+    await using program = new SupervisorProgram(folder.path);
+    await program.says(/a: ready/);
+    await expect.poll(() => folder.read("up").catch(() => "")).toBe("ready\n");
+    program.kill("SIGINT");
+    await program.says(/a: stopping/);
+    // The same key press, passed on by npm, is not a second one.
+    program.kill("SIGINT");
+    const again = setInterval(() => program.kill("SIGINT"), 100);
+    try {
+      await program.says(/kills all services/);
+    } finally {
+      clearInterval(again);
+    }
+    expect(await program.ended()).toBe(1);
+    expect(await folder.processes()).toEqual([]);
+  });
+
+  test("--help explains, and a mistake in the command line is told with exit code 2", async () => {
+    await using help = new SupervisorProgram("--help");
+    expect(await help.ended()).toBe(0);
+    expect(help.output).toContain("Usage: npm start -- [folder] [options]");
+    for (const [args, message] of [
+      [["--frob"], "--frob"],
+      [["a", "b"], "one folder at most"],
+      [["--log-level", "loud"], "--log-level must be one of"],
+    ] as const) {
+      await using wrong = new SupervisorProgram(...args);
+      expect(await wrong.ended()).toBe(2);
+      expect(wrong.output).toContain(message);
+    }
+    await using nowhere = new SupervisorProgram("/does/not/exist");
+    expect(await nowhere.ended()).toBe(1);
+    expect(nowhere.output).toContain("/does/not/exist");
+  });
+});

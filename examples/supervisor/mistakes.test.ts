@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+
+import { ServiceStatus } from "./resources/index.ts";
+import { manifest, serviceManifest, SupervisorWorld } from "./testing/supervisor-world.ts";
+
+const SLEEP = ["sleep", "1000"];
+const GOOD = serviceManifest("good", { command: SLEEP });
+
+interface Mistake {
+  readonly what: string;
+  /** The manifest `bad.yaml`. */
+  readonly text: string;
+  readonly line: number;
+  readonly field?: string;
+  readonly message: RegExp;
+}
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    what: "bad YAML",
+    text: "metadata:\n  type: Service\n  id: bad\nspec:\n  command: [sleep\n  env: {}\n",
+    line: 6,
+    message: /./,
+  },
+  {
+    what: "an unknown type",
+    text: "metadata:\n  type: Servise\n  id: bad\nspec: {}\n",
+    line: 2,
+    field: "metadata.type",
+    message: /"Servise" is not a known type; known: .*Services\.supervisor\.example\.dev/,
+  },
+  {
+    what: "a missing field",
+    text: "metadata:\n  type: Service\n  id: bad\nspec:\n  cwd: .\n",
+    line: 4,
+    field: "spec.command",
+    message: /expected array/i,
+  },
+  {
+    what: "a field of the wrong type",
+    text: "metadata:\n  type: Service\n  id: bad\nspec:\n  command: [sleep, '1']\n  stopGraceMs: soon\n",
+    line: 6,
+    field: "spec.stopGraceMs",
+    message: /expected number/i,
+  },
+  {
+    what: "an unknown field",
+    text: "metadata:\n  type: Service\n  id: bad\nspec:\n  command: [sleep, '1']\n  comand: [x]\n",
+    line: 6,
+    field: "spec.comand",
+    message: /./,
+  },
+  {
+    what: "a name that is taken",
+    text: "metadata:\n  type: Service\n  id: a-first\nspec:\n  command: [sleep, '1']\n",
+    line: 1,
+    field: "metadata.id",
+    message: /a-first is declared in a-first\.yaml already/,
+  },
+  {
+    what: "a name that is no file name",
+    text: "metadata:\n  type: Service\n  id: ../../etc/bad\nspec:\n  command: [sleep, '1']\n",
+    line: 1,
+    field: "metadata.id",
+    message: /must be a name/,
+  },
+  {
+    what: "another namespace",
+    text: "metadata:\n  type: Service\n  namespace: other\n  id: bad\nspec:\n  command: [sleep, '1']\n",
+    line: 1,
+    field: "metadata.namespace",
+    message: /must be default/,
+  },
+  {
+    what: "a health check with two questions",
+    text: "metadata:\n  type: HealthCheck\n  id: bad\nspec:\n  service: good\n  tcp: ':1'\n  http: 'http://127.0.0.1:1'\n",
+    line: 4,
+    field: "spec",
+    message: /exactly one of http, tcp and command/,
+  },
+];
+
+describe("mistakes in manifests", () => {
+  test.for(MISTAKES)("$what is reported with file, line and field, and everything else runs", async (mistake) => {
+    await using world = await SupervisorWorld.start({
+      "a-first.yaml": serviceManifest("a-first", { command: SLEEP }),
+      // The mistake is one document of a file that has a good one as well.
+      "bad.yaml": `${mistake.text}${GOOD}`,
+    });
+    await world.ready("a-first");
+    await world.ready("good");
+    const { problems, applied } = await world.manifest("bad.yaml", () => true);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatchObject({ severity: "error", line: mistake.line });
+    expect(problems[0]?.field).toBe(mistake.field);
+    expect(problems[0]?.message).toMatch(mistake.message);
+    expect(applied).toEqual(["Services/good"]);
+    expect((await world.state.list(ServiceStatus)).map(({ metadata }) => metadata.id)).toEqual(["a-first", "good"]);
+  });
+
+  test("a name that is there twice in one file is reported, and the first one runs", async () => {
+    await using world = await SupervisorWorld.start({
+      "bad.yaml": GOOD + serviceManifest("good", { command: ["false"] }),
+    });
+    const { problems } = await world.manifest("bad.yaml", () => true);
+    expect(problems).toMatchObject([{ line: 5, field: "metadata.id", message: /already/ }]);
+    await world.ready("good");
+  });
+
+  test("when a manifest gets a mistake, the last good version keeps running until it is mended", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": GOOD + serviceManifest("other", { command: SLEEP }),
+    });
+    const { pid } = await world.ready("good");
+    await world.ready("other");
+    // One document is broken, the other one changed.
+    await world.folder.write(
+      "a.yaml",
+      "---\nmetadata: {type: Service\n" + serviceManifest("other", { command: ["sleep", "999"] }),
+    );
+    const broken = await world.manifest("a.yaml", ({ problems }) => problems.length > 0);
+    expect(broken.kept).toEqual(["Services/good"]);
+    expect(await world.service("other", ({ restarts, ready }) => ready && restarts === 1)).toBeDefined();
+    expect(await world.ready("good")).toMatchObject({ pid, restarts: 0 });
+
+    await world.folder.write("a.yaml", GOOD);
+    await world.manifest("a.yaml", ({ problems }) => problems.length === 0);
+    await world.gone("other");
+    expect(await world.ready("good")).toMatchObject({ pid, restarts: 0 });
+  });
+
+  test("an unknown dependency is reported in manifest and service, and is no mistake any more when it appears", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: SLEEP, dependsOn: ["b"] }),
+      "good.yaml": GOOD,
+    });
+    const { problems } = await world.manifest("a.yaml", () => true);
+    expect(problems).toMatchObject([
+      { severity: "warning", field: "spec.dependsOn[0]", message: 'no service "b" is declared' },
+    ]);
+    expect(await world.service("a", ({ state }) => state === "blocked")).toMatchObject({
+      reason: 'depends on "b", which is not declared',
+    });
+    await world.ready("good");
+    await world.folder.write("b.yaml", serviceManifest("b", { command: SLEEP }));
+    await world.ready("a");
+    await world.manifest("a.yaml", (now) => now.problems.length === 0);
+  });
+
+  test("a dependency cycle is reported with its path, and starts when it is broken up", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: SLEEP, dependsOn: ["b"] }),
+      "b.yaml": serviceManifest("b", { command: SLEEP, dependsOn: ["c"] }),
+      "c.yaml": serviceManifest("c", { command: SLEEP, dependsOn: ["a"] }),
+      "d.yaml": serviceManifest("d", { command: SLEEP, dependsOn: ["a"] }),
+      "good.yaml": GOOD,
+    });
+    await world.ready("good");
+    expect(await world.service("a", ({ state }) => state === "blocked")).toMatchObject({
+      reason: "dependency cycle: a → b → c → a",
+    });
+    expect(await world.service("b", ({ state }) => state === "blocked")).toMatchObject({
+      reason: "dependency cycle: b → c → a → b",
+    });
+    expect(
+      await world.service("d", ({ state, reason }) => state === "waiting" && reason.includes("blocked")),
+    ).toMatchObject({
+      reason: "waits for a (blocked)",
+    });
+    expect((await world.manifest("c.yaml", () => true)).problems).toMatchObject([
+      { severity: "warning", field: "spec.dependsOn", message: "dependency cycle: c → a → b → c" },
+    ]);
+    await world.folder.write("c.yaml", serviceManifest("c", { command: SLEEP }));
+    for (const name of ["c", "b", "a", "d"]) await world.ready(name);
+  });
+
+  test("services that get into a cycle while they run keep running, and can all be stopped", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: SLEEP }),
+      "b.yaml": serviceManifest("b", { command: SLEEP, dependsOn: ["a"] }),
+    });
+    const { pid } = await world.ready("b");
+    await world.folder.write("a.yaml", serviceManifest("a", { command: SLEEP, dependsOn: ["b"] }));
+    await world.service("a", ({ reason }) => reason === "dependency cycle: a → b → a");
+    expect(await world.ready("b")).toMatchObject({ pid, restarts: 0 });
+    await world.supervisor.stop();
+    await world.running;
+    expect(await world.folder.processes()).toEqual([]);
+  });
+
+  test("a template that cannot be rendered is reported, and its services wait", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml":
+        serviceManifest("a", { command: SLEEP }) +
+        manifest("ConfigFile", "c", { path: "c.txt", template: "x\n{{ values.port }}", restarts: ["a"] }),
+    });
+    const { reason } = await world.service("a", ({ reason: why }) => why.includes("line 2"));
+    expect(reason).toContain("config file c: line 2 of the template: {{ values.port }} leads nowhere");
+  });
+
+  test("a folder that goes away leaves everything running", async () => {
+    await using world = await SupervisorWorld.start({ "a.yaml": GOOD });
+    const { pid } = await world.ready("good");
+    const { rename } = await import("node:fs/promises");
+    await rename(world.folder.path, `${world.folder.path}-moved`);
+    const { problems } = await world.manifest("(folder)", () => true);
+    expect(problems[0]?.message).toContain("ENOENT");
+    expect(await world.ready("good")).toMatchObject({ pid });
+    await rename(`${world.folder.path}-moved`, world.folder.path);
+    await world.folder.write("b.yaml", serviceManifest("b", { command: SLEEP }));
+    await world.ready("b");
+  });
+});
