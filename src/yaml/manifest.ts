@@ -48,6 +48,9 @@ export async function readManifest(
   return undefined;
 }
 
+/** Enough to see what is going on. */
+const MOST_UNKNOWN = 20;
+
 function refuseUnknown(
   source: YamlSource,
   entries: readonly Entry[],
@@ -55,8 +58,8 @@ function refuseUnknown(
   known: readonly string[],
   errors: YamlError[],
 ): void {
-  for (const { key, keyNode } of entries) {
-    if (known.includes(key)) continue;
+  const unknown = entries.filter(({ key }) => !known.includes(key));
+  for (const { key, keyNode } of unknown.slice(0, MOST_UNKNOWN)) {
     errors.push(
       source.error(`is not a known field${HINTS.get(key) ?? `; known: ${known.join(", ")}`}`, keyNode, [...path, key]),
     );

@@ -1,4 +1,5 @@
-import { isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { isAlias, isMap, isSeq, type Node } from "yaml";
+import { defineOwn } from "../internal/define-own.ts";
 import type { Path, YamlSource } from "./yaml-source.ts";
 
 /** Aliases may add this many nodes to a document; more is an attack (each level of nesting multiplies them). */
@@ -17,8 +18,9 @@ export function readPlainValue(source: YamlSource, node: Node | null, path: Path
 
 class PlainReader {
   readonly #source: YamlSource;
-  /** The aliased nodes that are being read now. */
+  /** The mappings and lists that are being read now. */
   readonly #open = new Set<Node>();
+  #aliasDepth = 0;
   #aliasedNodes = 0;
 
   constructor(source: YamlSource) {
@@ -27,39 +29,39 @@ class PlainReader {
 
   read(node: Node | null, path: (string | number)[]): unknown {
     if (node === null) return null;
-    if (this.#open.size > 0 && ++this.#aliasedNodes > MOST_ALIASED_NODES) {
+    if (this.#aliasDepth > 0 && ++this.#aliasedNodes > MOST_ALIASED_NODES) {
       throw this.#source.error(`aliases add more than ${MOST_ALIASED_NODES} nodes to the document`, node, path);
     }
     if (isAlias(node)) return this.#readAlias(node, path);
-    if (isMap(node)) return this.#readMap(node, path);
-    if (isSeq(node)) {
-      return this.#source.itemsOf(node, path).map((item, i) => this.#within(item, i, path));
-    }
-    if (isScalar(node)) return this.#source.scalarValue(node, path);
-    throw this.#source.error("is not a value", node, path);
+    if (!isMap(node) && !isSeq(node)) return this.#source.scalarValue(node, path);
+    this.#open.add(node);
+    const value = isMap(node) ? this.#readMap(node, path) : this.#readList(node, path);
+    this.#open.delete(node);
+    return value;
   }
 
   #readMap(node: Node, path: (string | number)[]): unknown {
     const value: Record<string, unknown> = {};
     for (const entry of this.#source.entriesOf(node, path)) {
       const part = this.#within(entry.value, entry.key, path);
-      if (entry.key === "__proto__")
-        Object.defineProperty(value, entry.key, { enumerable: true, configurable: true, writable: true, value: part });
+      if (entry.key === "__proto__") defineOwn(value, entry.key, part);
       else value[entry.key] = part;
     }
     return value;
+  }
+
+  #readList(node: Node, path: (string | number)[]): unknown {
+    return this.#source.itemsOf(node, path).map((item, i) => this.#within(item, i, path));
   }
 
   #readAlias(alias: Node, path: (string | number)[]): unknown {
     const target = this.#source.resolve(alias, path);
     if (target === null) return null;
     if (this.#open.has(target)) throw this.#source.error("the alias contains itself", alias, path);
-    this.#open.add(target);
-    try {
-      return this.read(target, path);
-    } finally {
-      this.#open.delete(target);
-    }
+    this.#aliasDepth++;
+    const value = this.read(target, path);
+    this.#aliasDepth--;
+    return value;
   }
 
   #within(node: Node | null, step: string | number, path: (string | number)[]): unknown {

@@ -16,31 +16,43 @@ const PREFIX = /^(?:[%#].*|[ \t]*(?:#.*)?)\r?\n?$/;
  */
 export function splitDocuments(stream: string): readonly DocumentText[] {
   const documents: DocumentText[] = [];
-  let lines: string[] = [];
-  let firstLine = 1;
-  let hasContent = false;
-
-  const close = (nextLine: number) => {
-    if (hasContent) documents.push({ text: lines.join(""), firstLine });
-    [lines, firstLine, hasContent] = [[], nextLine, false];
-  };
+  let document = new OpenDocument(1);
   let number = 0;
+  const close = (nextLine: number) => {
+    if (document.hasContent) documents.push({ text: document.lines.join(""), firstLine: document.firstLine });
+    document = new OpenDocument(nextLine);
+  };
   for (const line of linesOf(stream)) {
     number++;
-    if (START.test(line)) {
-      const isAfterDirectives = !hasContent && lines.some((one) => one.startsWith("%"));
-      if (!isAfterDirectives) close(number);
-      hasContent ||= !PREFIX.test(line.slice(3));
-      lines.push(line);
-    } else if (END.test(line)) {
+    if (END.test(line)) {
       close(number + 1);
-    } else {
-      hasContent ||= !PREFIX.test(line);
-      lines.push(line);
+      continue;
     }
+    const starts = START.test(line);
+    if (starts && !document.awaitsStart) close(number);
+    document.add(line, starts);
   }
   close(number + 1);
   return documents;
+}
+
+class OpenDocument {
+  readonly firstLine: number;
+  readonly lines: string[] = [];
+  hasContent = false;
+  /** So far there are only directives, which belong to the document that starts after them. */
+  awaitsStart = true;
+
+  constructor(firstLine: number) {
+    this.firstLine = firstLine;
+  }
+
+  add(line: string, starts: boolean): void {
+    this.lines.push(line);
+    const isPrefix = PREFIX.test(starts ? line.slice(3) : line);
+    this.hasContent ||= !isPrefix;
+    if (starts || !isPrefix) this.awaitsStart = false;
+  }
 }
 
 /** The lines of a text, each with its line break. */
