@@ -17,7 +17,8 @@ export function buildResource(
   type: AnyResourceType,
 ): Resource | readonly YamlError[] {
   try {
-    return createResource(init, spec, type.source);
+    const { codec } = type;
+    return createResource(init, codec.fromReadable === undefined ? spec : codec.fromReadable(spec), type.source);
   } catch (cause) {
     return specErrors(source, cause, `${formatPointer(init)} cannot be checked`);
   }

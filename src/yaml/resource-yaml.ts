@@ -1,5 +1,5 @@
 import { YAMLMap } from "yaml";
-import type { AnyResourceType, Resource } from "../resource/index.ts";
+import { sourceOf, type AnyResourceType, type Resource } from "../resource/index.ts";
 import { buildResource, isErrors } from "./build-resource.ts";
 import { metadataNode, NO_ADDRESS, readMetadata } from "./metadata-yaml.ts";
 import { readPlainValue } from "./plain-value.ts";
@@ -16,8 +16,19 @@ import { YamlSource, type Entry, type SourceOptions } from "./yaml-source.ts";
 export function formatResource(resource: Resource): string {
   const document = new YAMLMap();
   addEntry(document, "metadata", metadataNode(resource.metadata));
-  addEntry(document, "spec", plainNode(resource.spec));
+  addEntry(document, "spec", plainNode(readableSpec(resource)));
   return renderNode(document);
+}
+
+/** The spec as people see it: the codec of its type may show it in another form than programs use. */
+function readableSpec(resource: Resource): unknown {
+  const codec = sourceOf(resource)?.codec;
+  return codec?.toReadable === undefined ? resource.spec : codec.toReadable(resource.spec);
+}
+
+/** A spec, in the form for people, as YAML. @throws {StateError} `invalid` when it has no YAML form. */
+export function formatSpec(readable: unknown): string {
+  return renderNode(plainNode(readable));
 }
 
 /** Several resources as one stream of YAML documents. */
