@@ -154,8 +154,8 @@ async function contents(state: State, type: AnyResourceType): Promise<Record<str
 
 interface Scenario {
   readonly seed: number;
-  /** Watches as those of another process, which lag behind. */
-  readonly remote: boolean;
+  /** Watches are like those of another process: they lag behind by up to this time. Unit: milliseconds. */
+  readonly lagMs: number;
   readonly cached: boolean;
   /** Events that the history keeps: with few, watches that lag behind have to start over. */
   readonly history: number;
@@ -174,13 +174,13 @@ class Simulation {
   #calm = true;
 
   constructor(scenario: Scenario) {
-    const { seed, remote, history } = scenario;
+    const { seed, lagMs, history } = scenario;
     const { clock } = this;
     this.#scenario = scenario;
     this.random = randomFrom(seed);
     this.memory = new MemoryState({ clock, history: { maxCapacity: history } });
     this.#faulty = new InterceptedState(this.memory, {
-      remote,
+      deliver: lagMs === 0 ? undefined : () => clock.sleep(this.random() * lagMs),
       before: () => this.#disturb(0.05),
       // The write is done, but its answer is lost.
       after: () => this.#disturb(0.03),
@@ -192,7 +192,7 @@ class Simulation {
     for (const [life, actions] of this.#scenario.lives.entries()) {
       await using engine = await this.#start();
       for (let action = 0; action < actions; action++) {
-        await this.user.act();
+        for (let burst = this.random() < 0.1 ? 20 : 1; burst > 0; burst--) await this.user.act();
         await this.clock.advance(this.random() < 0.2 ? this.random() * 2_000 : this.random() * 20);
       }
       if (life === this.#scenario.lives.length - 1) await this.#settle();
@@ -279,7 +279,7 @@ async function simulate(scenario: Scenario): Promise<void> {
 describe("a control plane of many controllers, whatever fails", () => {
   const scenario = fc.record({
     seed: fc.integer(),
-    remote: fc.boolean(),
+    lagMs: fc.constantFrom(0, 1, 50, 500),
     cached: fc.boolean(),
     history: fc.constantFrom(2, 5, 100),
     lives: fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 3 }),

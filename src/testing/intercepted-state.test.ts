@@ -82,6 +82,26 @@ describe("InterceptedState", () => {
     expect(order).toEqual(["before", "after", "answer"]);
   });
 
+  test("a delivery waits for `deliver`, and does not come when the watch is disposed meanwhile", async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let asked = 0;
+    const memory = new MemoryState();
+    const state = new InterceptedState(memory, { deliver: () => gates[asked++]?.promise });
+    const watch = await state.watchKind(Int);
+    expect(watch.takePending).toBeUndefined();
+    await memory.create(Int.create("a", { value: 1 }));
+    const first = watch.next();
+    gates[0]?.resolve();
+    expect(await first).toMatchObject({ done: false, value: { type: "Created" } });
+    await memory.create(Int.create("b", { value: 1 }));
+    const second = watch.next();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await watch[Symbol.asyncDispose]();
+    gates[1]?.resolve();
+    expect(await second).toEqual({ done: true, value: undefined });
+    expect(asked).toBe(2);
+  });
+
   test("knows which watches are open, however they end", async () => {
     const state = new InterceptedState(new MemoryState());
     const aborter = new AbortController();

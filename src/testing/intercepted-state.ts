@@ -27,7 +27,12 @@ export interface InterceptOptions {
   readonly before?: ((call: StateCall) => void | Promise<void>) | undefined;
   /** Called when the store has done as asked; what it throws is the call's failure, as when an answer is lost. */
   readonly after?: ((call: StateCall) => void | Promise<void>) | undefined;
-  /** Watches can only be iterated, as those of a store in another process. Default: false. */
+  /**
+   * Called ahead of each delivery of a watch, which waits for it; what it throws, the watch throws. Such a watch lags
+   * behind, as that of a store in another process, and can only be iterated.
+   */
+  readonly deliver?: ((call: StateCall) => void | Promise<void>) | undefined;
+  /** Watches can only be iterated, also without {@link deliver}. Default: false. */
   readonly remote?: boolean | undefined;
 }
 
@@ -120,7 +125,11 @@ export class InterceptedState implements CoreState {
     };
     if (signal?.aborted) onEnd();
     signal?.addEventListener("abort", onEnd, { once: true });
-    const passed = new PassedWatch(watch, onEnd, this.#options.remote ?? false);
+    const { deliver, remote = deliver !== undefined } = this.#options;
+    const passed = new PassedWatch(watch, onEnd, remote, async () => {
+      await deliver?.(call);
+      return this.#openWatches.has(call);
+    });
     try {
       await this.#options.after?.(call);
     } catch (error) {
@@ -137,10 +146,13 @@ class PassedWatch<T> implements Watch<T> {
   readonly onPending?: (listener: () => void) => void;
   readonly #watch: Watch<T>;
   readonly #onEnd: () => void;
+  readonly #mayDeliver: () => Promise<boolean>;
 
-  constructor(watch: Watch<T>, onEnd: () => void, remote: boolean) {
+  /** @param mayDeliver - Asked ahead of each delivery; false when the watch has been closed meanwhile. */
+  constructor(watch: Watch<T>, onEnd: () => void, remote: boolean, mayDeliver: () => Promise<boolean>) {
     this.#watch = watch;
     this.#onEnd = onEnd;
+    this.#mayDeliver = mayDeliver;
     if (remote) return;
     if (watch.takePending !== undefined) this.takePending = () => watch.takePending?.();
     if (watch.onPending !== undefined) this.onPending = (listener) => watch.onPending?.(listener);
@@ -148,8 +160,9 @@ class PassedWatch<T> implements Watch<T> {
 
   async next(): Promise<IteratorResult<T, undefined>> {
     const result = await this.#watch.next();
-    if (result.done === true) this.#onEnd();
-    return result;
+    if (result.done !== true && (await this.#mayDeliver())) return result;
+    this.#onEnd();
+    return { done: true, value: undefined };
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
