@@ -1,6 +1,8 @@
 // Resources: what is declared.
 export {
+  capabilityOf,
   createResource,
+  defineCapability,
   defineResource,
   Handle,
   isTombstone,
@@ -11,6 +13,7 @@ export {
   TypeRegistry,
   withSpec,
   type AnyResourceType,
+  type Capability,
   type Change,
   type Draft,
   type Immutable,
@@ -30,6 +33,7 @@ export { createTombstone, formatPointer, formatReference, isDestroyReady, patchM
 export {
   equal,
   exists,
+  formatLabelQuery,
   lessOrEqual,
   lessOrEqualNumeric,
   lessThan,
