@@ -32,6 +32,7 @@ describe("Handle", () => {
     const plain = { a: 1 };
     expect(new Handle(plain).equals(new Handle(plain))).toBe(true);
     expect(new Handle(plain).equals(new Handle({ a: 1 }))).toBe(false);
+    expect(new Handle({ equals: true }).equals(new Handle({ equals: true }))).toBe(false);
     expect(samePlain({ h: new Handle(one) }, { h: new Handle(twin) })).toBe(true);
   });
 

@@ -17,8 +17,8 @@ export class Handle<T extends object> {
   /** The same object, or equal by the wrapped object's own `equals`. */
   equals(other: unknown): boolean {
     if (!(other instanceof Handle)) return false;
-    const [mine, theirs] = [this.#target as { equals?: (other: unknown) => boolean }, other.target];
-    return this.#target === theirs || mine.equals?.(theirs) === true;
+    const [mine, theirs]: [{ equals?: unknown }, unknown] = [this.#target, other.target];
+    return mine === theirs || (typeof mine.equals === "function" && mine.equals(theirs) === true);
   }
 
   toJSON(): never {

@@ -84,6 +84,10 @@ describe("MetadataDraft", () => {
     };
     expect(seal((draft) => (draft.phase = "gone" as never))).toThrow('phase must be "running" or "tearingDown"');
     expect(seal((draft) => (draft.labels["a"] = 1 as never))).toThrow('metadata.labels: the value of "a" must be');
+    expect(seal((draft) => (draft.labels = null as never))).toThrow(
+      "metadata.labels: must be an object of strings, got null",
+    );
+    expect(seal((draft) => (draft.annotations = "ab" as never))).toThrow("metadata.annotations: must be an object");
     expect(seal((draft) => (draft.finalizers = [1 as never]))).toThrow("metadata.finalizers: a finalizer must be");
   });
 });

@@ -53,7 +53,7 @@ export class MetadataDraft {
   }
 
   set labels(labels: Readonly<Record<string, string>>) {
-    this.#labels = copyDictionary(labels);
+    this.#labels = copyDictionary(part("labels", sealDictionary, labels));
   }
 
   get annotations(): Record<string, string> {
@@ -61,7 +61,7 @@ export class MetadataDraft {
   }
 
   set annotations(annotations: Readonly<Record<string, string>>) {
-    this.#annotations = copyDictionary(annotations);
+    this.#annotations = copyDictionary(part("annotations", sealDictionary, annotations));
   }
 
   get finalizers(): Finalizers {
