@@ -23,6 +23,11 @@ export interface Manifests {
   readonly errors: readonly YamlError[];
   /** Where each resource stands. */
   readonly positions: ReadonlyMap<Resource, Position>;
+  /**
+   * Where a field of one of the resources stands: `positionOf(web, "spec", "dependsOn", 0)`. For a field that is not
+   * there, the nearest part around it; undefined for other resources.
+   */
+  positionOf(resource: Resource, ...path: readonly (string | number)[]): Position | undefined;
 }
 
 const DEFAULTS = { maxLength: 4 * 2 ** 20 } as const;
@@ -65,6 +70,7 @@ class ManifestReader implements Manifests {
   readonly errors: YamlError[] = [];
   readonly positions: Map<Resource, Position> = new Map<Resource, Position>();
   readonly #byAddress = new Map<string, Position>();
+  readonly #sources = new Map<Resource, YamlSource>();
   readonly #types: TypeNames;
   readonly #file: string | undefined;
 
@@ -83,6 +89,11 @@ class ManifestReader implements Manifests {
     this.errors.push(...errors.sort((a, b) => a.line - b.line || a.column - b.column));
   }
 
+  positionOf(resource: Resource, ...path: readonly (string | number)[]): Position | undefined {
+    const source = this.#sources.get(resource);
+    return source?.positionOf(source.locate(path));
+  }
+
   #add(resource: Resource, source: YamlSource, errors: YamlError[]): void {
     const address = formatPointer(resource.metadata);
     const first = this.#byAddress.get(address);
@@ -94,6 +105,7 @@ class ManifestReader implements Manifests {
     const position = source.positionOf(source.root);
     this.#byAddress.set(address, position);
     this.positions.set(resource, position);
+    this.#sources.set(resource, source);
     this.resources.push(resource);
   }
 }
