@@ -1,0 +1,173 @@
+import http2, { type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls, type ConnectionOptions as TlsOptions, type TLSSocket } from "node:tls";
+import type { Address } from "./address.ts";
+import {
+  type ClientConnection,
+  type ClientConnectionEvents,
+  type ClientStream,
+  type ClientStreamEvents,
+  type ConnectHttp2,
+  ResetCode,
+  type StreamEnd,
+} from "./http2.ts";
+import type { HeaderFields } from "./metadata.ts";
+
+/** Window of a stream. Unit: bytes. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+/** Window of a connection. Unit: bytes. */
+const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/** Node refuses to open streams on a connection that uses more memory than this. Unit: megabytes. */
+const CONNECTION_MEMORY_MB = 256;
+/** Stream ids end at 2³¹: from here on a connection takes no more requests, and another one is opened. */
+const LAST_STREAM_ID = 2 ** 31 - 2 ** 16;
+
+/** When the system itself asks a silent server whether it is there: a last resort behind our own pings. */
+const SYSTEM_KEEPALIVE_MS = 60_000;
+
+const { NGHTTP2_NO_ERROR } = http2.constants;
+
+/** Settings of TLS, as `node:tls` takes them. */
+export type ClientTls = Pick<
+  TlsOptions,
+  | "ca"
+  | "cert"
+  | "key"
+  | "passphrase"
+  | "pfx"
+  | "servername"
+  | "rejectUnauthorized"
+  | "checkServerIdentity"
+  | "minVersion"
+  | "maxVersion"
+  | "secureContext"
+>;
+
+/**
+ * Connects by `node:http2`.
+ *
+ * @param tls - Settings of TLS; undefined for none.
+ * @param maxHeaderBytes - Largest header block that is accepted.
+ */
+export function nodeHttp2(tls: ClientTls | undefined, maxHeaderBytes: number): ConnectHttp2 {
+  return (address, events) => {
+    const socket = openSocket(address, tls);
+    const session = http2.connect(tls === undefined ? "http://localhost" : "https://localhost", {
+      createConnection: () => socket,
+      maxSessionMemory: CONNECTION_MEMORY_MB,
+      settings: {
+        initialWindowSize: STREAM_WINDOW_BYTES,
+        maxHeaderListSize: maxHeaderBytes,
+        enablePush: false,
+      },
+    });
+    return new NodeClientConnection(session, socket, events);
+  };
+}
+
+function openSocket(address: Address, tls: ClientTls | undefined): Socket | TLSSocket {
+  const target = address.kind === "unix" ? { path: address.path } : { host: address.host, port: address.port };
+  const keepAlive = { keepAlive: true, keepAliveInitialDelay: SYSTEM_KEEPALIVE_MS };
+  if (tls === undefined) return connectTcp({ ...target, ...keepAlive });
+  const socket = connectTls({ ...target, ...keepAlive, ALPNProtocols: ["h2"], ...tls });
+  socket.once("secureConnect", () => {
+    if (socket.alpnProtocol !== "h2") socket.destroy(new Error("the server speaks TLS, but no HTTP/2"));
+  });
+  return socket;
+}
+
+class NodeClientConnection implements ClientConnection {
+  readonly #session: ClientHttp2Session;
+  readonly #socket: Socket;
+  /** Why the connection is over; the first that was told. */
+  #reason: string | undefined;
+
+  constructor(session: ClientHttp2Session, socket: Socket, events: ClientConnectionEvents) {
+    this.#session = session;
+    this.#socket = socket;
+    session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
+    session.once("remoteSettings", () => events.onReady());
+    session.on("goaway", (code) => {
+      if (code !== NGHTTP2_NO_ERROR) this.#reason ??= `the server closed the connection with code ${code}`;
+      events.onGoAway(code === ResetCode.enhanceYourCalm);
+    });
+    session.on("error", (error: Error) => (this.#reason ??= describe(error)));
+    socket.on("error", (error: Error) => (this.#reason ??= describe(error)));
+    session.once("close", () => events.onClose(this.reason));
+  }
+
+  get reason(): string {
+    return this.#reason ?? "the connection was closed";
+  }
+
+  get isLost(): boolean {
+    return this.#session.destroyed;
+  }
+
+  request(headers: HeaderFields, body: Uint8Array, events: ClientStreamEvents): ClientStream | undefined {
+    const session = this.#session;
+    if (session.closed || session.destroyed) return undefined;
+    const stream = session.request(headers, { endStream: false });
+    if (stream.id !== undefined && stream.id >= LAST_STREAM_ID) session.close();
+    const wrapped = new NodeClientStream(stream, this, events);
+    stream.end(body);
+    return wrapped;
+  }
+
+  ping(done: (answered: boolean) => void): void {
+    if (this.#session.destroyed) {
+      done(false);
+      return;
+    }
+    this.#session.ping((error) => done(error === null));
+  }
+
+  shutDown(): void {
+    this.#session.close();
+  }
+
+  destroy(reason: string): void {
+    this.#reason ??= reason;
+    this.#session.destroy();
+    this.#socket.destroy();
+  }
+}
+
+class NodeClientStream implements ClientStream {
+  readonly #stream: ClientHttp2Stream;
+  readonly #connection: NodeClientConnection;
+
+  constructor(stream: ClientHttp2Stream, connection: NodeClientConnection, events: ClientStreamEvents) {
+    this.#stream = stream;
+    this.#connection = connection;
+    stream.on("response", (headers) => events.onHeaders(headers));
+    stream.on("data", (bytes: Uint8Array) => events.onData(bytes));
+    stream.on("trailers", (headers) => events.onTrailers(headers));
+    stream.on("end", () => events.onEnd());
+    // The code of a reset is what counts, and "close" follows in any case.
+    stream.on("error", () => {});
+    stream.on("close", () => events.onClose(this.#end()));
+  }
+
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  reset(code: number): void {
+    this.#stream.close(code);
+  }
+
+  #end(): StreamEnd {
+    const { rstCode } = this.#stream;
+    if (this.#connection.isLost) return { kind: "lost", reason: this.#connection.reason };
+    return rstCode === NGHTTP2_NO_ERROR ? { kind: "finished" } : { kind: "reset", code: rstCode };
+  }
+}
+
+function describe(error: Error): string {
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}

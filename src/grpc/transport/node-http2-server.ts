@@ -1,0 +1,225 @@
+import http2, {
+  type Http2Server,
+  type Http2SecureServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { ListenOptions, Socket } from "node:net";
+import type { SecureContextOptions, TlsOptions } from "node:tls";
+import type { ServerConnection, ServerConnectionEvents, ServerStream, StreamEnd, StreamEvents } from "./http2.ts";
+import type { HeaderFields } from "./metadata.ts";
+import { NodePeer } from "./node-peer.ts";
+
+const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
+
+/** Window of a stream. Unit: bytes. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+/** Window of a connection. Unit: bytes. */
+const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/** Node refuses new streams on a connection that uses more memory than this. Unit: megabytes. */
+const CONNECTION_MEMORY_MB = 64;
+/**
+ * Streams that a peer may reset, at once and per second, before Node takes it for an attack. Far above what a client
+ * does that opens and cancels much: what bounds the work is that a cancelled call counts until its handler is done.
+ */
+const RESET_BURST = 100_000;
+const RESETS_PER_SECOND = 20_000;
+/** How long a peer may take for its TLS handshake. Unit: milliseconds. */
+const TLS_HANDSHAKE_MS = 10_000;
+
+const WITH_TRAILERS = { waitForTrailers: true } as const;
+const WITHOUT_BODY = { endStream: true } as const;
+
+/** Settings of TLS, as `node:tls` takes them. */
+export type ServerTls = SecureContextOptions & Pick<TlsOptions, "requestCert" | "rejectUnauthorized" | "SNICallback">;
+
+export interface Http2ListenOptions {
+  readonly tls: ServerTls | undefined;
+  readonly maxConcurrentStreams: number;
+  readonly maxHeaderBytes: number;
+  readonly maxConnections: number;
+  /** Called for each connection; gives who is told about it. */
+  readonly onConnection: (connection: ServerConnection) => ServerConnectionEvents;
+  /** Called for what goes wrong with a connection, or before there is one. */
+  readonly onError: (error: Error) => void;
+}
+
+/** A listening server. */
+export interface Http2Listener {
+  /** The port it really listens on; 0 for a unix socket. */
+  readonly port: number;
+  /** Accepts nothing more and tells every peer so. Resolves when the last connection is closed. */
+  close(): Promise<void>;
+  /** Cuts every connection that is left. */
+  destroy(): void;
+}
+
+/** Starts to listen. Rejects with the system's error. */
+export async function listenHttp2(target: ListenOptions, options: Http2ListenOptions): Promise<Http2Listener> {
+  const { tls, onError } = options;
+  const settings = {
+    settings: {
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxConcurrentStreams: options.maxConcurrentStreams,
+      maxHeaderListSize: options.maxHeaderBytes,
+      enablePush: false,
+    },
+    maxSessionMemory: CONNECTION_MEMORY_MB,
+    streamResetBurst: RESET_BURST,
+    streamResetRate: RESETS_PER_SECOND,
+  };
+  const server: Http2Server | Http2SecureServer =
+    tls === undefined
+      ? http2.createServer(settings)
+      : http2.createSecureServer({ ...settings, handshakeTimeout: TLS_HANDSHAKE_MS, ...tls });
+  server.maxConnections = options.maxConnections;
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("session", (session) => acceptSession(session, options));
+  server.on("sessionError", onError);
+  server.on("tlsClientError", onError);
+  server.on("unknownProtocol", (socket: Socket) => socket.destroy());
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(target, () => {
+      server.off("error", reject);
+      server.on("error", onError);
+      resolve();
+    });
+  });
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+    destroy: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function acceptSession(session: ServerHttp2Session, options: Http2ListenOptions): void {
+  const connection = new NodeServerConnection(session);
+  const events = options.onConnection(connection);
+  session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+  session.once("remoteSettings", () => events.onReady());
+  session.once("close", () => events.onClose("the connection was closed"));
+  session.on("stream", (stream, headers) => {
+    if (stream.destroyed) return;
+    events.onStream(new NodeServerStream(stream, headers, session));
+  });
+}
+
+class NodeServerConnection implements ServerConnection {
+  readonly peer: NodePeer;
+  readonly #session: ServerHttp2Session;
+
+  constructor(session: ServerHttp2Session) {
+    this.#session = session;
+    this.peer = new NodePeer(session.socket);
+  }
+
+  ping(done: (answered: boolean) => void): void {
+    if (this.#session.destroyed) {
+      done(false);
+      return;
+    }
+    // False when too many are on their way already: those answer for this one.
+    this.#session.ping((error) => done(error === null));
+  }
+
+  shutDown(): void {
+    this.#session.close();
+  }
+
+  destroy(): void {
+    this.#session.destroy();
+  }
+}
+
+class NodeServerStream implements ServerStream {
+  readonly headers: HeaderFields;
+  readonly #stream: ServerHttp2Stream;
+  /** Kept, as a stream forgets its session when it is destroyed. */
+  readonly #session: ServerHttp2Session;
+  #trailers: HeaderFields | undefined;
+  #writeDone: (() => void) | undefined;
+
+  constructor(stream: ServerHttp2Stream, headers: HeaderFields, session: ServerHttp2Session) {
+    this.headers = headers;
+    this.#stream = stream;
+    this.#session = session;
+  }
+
+  listen(events: StreamEvents): void {
+    const stream = this.#stream;
+    stream.on("data", (bytes: Uint8Array) => events.onData(bytes));
+    stream.on("end", () => events.onEnd());
+    stream.on("wantTrailers", () => this.#sendTrailers());
+    // The code of a reset is what counts, and "close" follows in any case.
+    stream.on("error", () => {});
+    stream.on("close", () => {
+      events.onClose(this.#end());
+      this.#written();
+    });
+  }
+
+  respond(headers: HeaderFields): void {
+    if (this.#isOver()) return;
+    this.#stream.respond(headers, WITH_TRAILERS);
+  }
+
+  write(bytes: Uint8Array, done: () => void): void {
+    if (this.#isOver()) {
+      done();
+      return;
+    }
+    this.#writeDone = done;
+    this.#stream.write(bytes, () => this.#written());
+  }
+
+  finish(bytes: Uint8Array | undefined, trailers: HeaderFields): void {
+    this.#trailers = trailers;
+    if (this.#isOver()) return;
+    if (bytes === undefined) this.#stream.end();
+    else this.#stream.end(bytes);
+  }
+
+  refuse(headers: HeaderFields): void {
+    if (this.#isOver()) return;
+    this.#trailers = headers;
+    this.#stream.respond(headers, WITHOUT_BODY);
+    if (!this.#stream.readableEnded) this.#stream.close(NGHTTP2_NO_ERROR);
+  }
+
+  reset(code: number): void {
+    this.#stream.close(code);
+  }
+
+  /** `respond()` and its like throw on a stream that is over. */
+  #isOver(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  #written(): void {
+    const done = this.#writeDone;
+    this.#writeDone = undefined;
+    done?.();
+  }
+
+  #sendTrailers(): void {
+    if (this.#isOver()) return;
+    if (this.#trailers === undefined) this.#stream.close(NGHTTP2_INTERNAL_ERROR);
+    else this.#stream.sendTrailers(this.#trailers);
+  }
+
+  #end(): StreamEnd {
+    const { rstCode } = this.#stream;
+    if (rstCode === NGHTTP2_NO_ERROR && this.#trailers !== undefined) return { kind: "finished" };
+    if (this.#session.destroyed) return { kind: "lost", reason: "the connection was lost" };
+    return { kind: "reset", code: rstCode };
+  }
+}
