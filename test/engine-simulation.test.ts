@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../src/clock/index.ts";
+import { ManualClock, type Clock } from "../src/clock/index.ts";
 import {
   controller,
   exclusive,
@@ -14,7 +14,7 @@ import {
   type QueueController,
 } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
-import { defineResource, Phase, shape, type AnyResourceType } from "../src/resource/index.ts";
+import { defineResource, isNotFound, Phase, shape, type AnyResourceType } from "../src/resource/index.ts";
 import { wrapState, type State } from "../src/state/index.ts";
 import {
   InterceptedState,
@@ -72,7 +72,10 @@ function fickleCopyController(random: () => number, calm: () => boolean): QueueC
         await state.modify(Copy, ref.id, () => ({ value: sentence.spec.value }));
         return;
       }
-      const copy = await state.getOrNull(Copy, ref.id);
+      // Asked of the State, not of the cache: a write whose answer was lost may not be in the cache yet.
+      const copy = await state.getUncached(Copy, ref.id).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
       if (copy !== undefined) {
         if (!(await state.teardown(Copy.ref(ref.id)))) return skip("somebody holds the copy");
         await state.destroy(Copy.ref(ref.id));
@@ -96,15 +99,24 @@ function fickleCountController(random: () => number, calm: () => boolean): Contr
   });
 }
 
+/**
+ * An id is used again only after this time. Versions start again at 1 then, so that an update which was made from the
+ * old resource, and is still under way, would be taken for one that was made from the new. Unit: milliseconds.
+ */
+const REUSE_AFTER_MS = 1_000;
+
 /** Writes Ints as chance says, and knows what they must be in the end. */
 class User {
   readonly values = new Map<string, number>();
   readonly #leaving = new Set<string>();
+  readonly #goneAtMs = new Map<string, number>();
   readonly #state: State;
+  readonly #clock: Clock;
   readonly #random: () => number;
 
-  constructor(state: State, random: () => number) {
+  constructor(state: State, clock: Clock, random: () => number) {
     this.#state = state;
+    this.#clock = clock;
     this.#random = random;
   }
 
@@ -115,6 +127,8 @@ class User {
     if (this.#leaving.has(id)) {
       await this.#finish(id);
     } else if (!this.values.has(id)) {
+      const goneForMs = this.#clock.monotonic() - (this.#goneAtMs.get(id) ?? -Infinity);
+      if (goneForMs < REUSE_AFTER_MS) return;
       await this.#state.create(Int.create(id, { value }));
       this.values.set(id, value);
     } else if (this.#random() < 0.3) {
@@ -138,6 +152,7 @@ class User {
     if (int.metadata.finalizers.length > 0) return;
     await this.#state.destroy(Int.ref(id));
     this.#leaving.delete(id);
+    this.#goneAtMs.set(id, this.#clock.monotonic());
   }
 }
 
@@ -185,7 +200,7 @@ class Simulation {
       // The write is done, but its answer is lost.
       after: () => this.#disturb(0.03),
     });
-    this.user = new User(this.memory, this.random);
+    this.user = new User(this.memory, clock, this.random);
   }
 
   async run(): Promise<void> {
@@ -211,7 +226,8 @@ class Simulation {
       intDoublerController("default", "doubled"),
       sumController("Sum", { sourceNamespace: "doubled", targetNamespace: "sums", targetId: "sum" }),
     ];
-    const cached = [Int, Str.in("strs"), Sentence.in("sentences"), Copy, Int.in("doubled"), Int.in("sums")];
+    // Not the doubles: their clean-up lists them, and must see one that was written although the answer was lost.
+    const cached = [Int, Str.in("strs"), Sentence.in("sentences"), Copy, Int.in("sums")];
     const cache = this.#scenario.cached ? cached : [];
     // An engine that cannot open its watches gives up; that is not what this is about.
     this.#calm = true;
