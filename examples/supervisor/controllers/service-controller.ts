@@ -5,14 +5,14 @@ import {
   queueController,
   requeueAfter,
   type ControllerState,
+  type Immutable,
   type QueueController,
   type Ref,
   type Resource,
 } from "homeostat";
 
-import { dependenciesOf, findCycle, type DependencyGraph } from "../logic/dependency-graph.ts";
 import { planService } from "../logic/service-plan.ts";
-import { configInputs, isOccupied, type ServiceView } from "../logic/service-view.ts";
+import { viewService, type Declared, type World } from "../logic/service-view.ts";
 import {
   ConfigFile,
   ConfigFileStatus,
@@ -62,7 +62,9 @@ export const serviceController: QueueController = queueController({
     // It is done with already.
     else if (!service.metadata.finalizers.includes(FINALIZER)) return;
 
-    const plan = planService(await viewService(state, service, clock.now()));
+    const { spec, metadata } = service;
+    const declared = { spec, removed: metadata.phase !== Phase.running };
+    const plan = planService(viewService(await readWorld(state), id, declared, clock.now()));
     // The status first: it tells dependants to stop before the process is asked to.
     await state.modify(ServiceStatus, id, () => plan.status);
     const { process } = plan;
@@ -107,65 +109,23 @@ async function forget(
   await state.destroy(ref);
 }
 
-async function viewService(
-  state: Pick<ControllerState<Readable>, "list">,
-  service: Resource<ServiceSpec>,
-  nowMs: number,
-): Promise<ServiceView> {
-  const { id } = service.metadata;
-  const services = byId(await state.list(Service));
-  const statuses = byId(await state.list(ServiceStatus));
-  const processes = byId(await state.list(Process));
-  const actual = byId(await state.list(ProcessStatus));
-  const configStatuses = byId(await state.list(ConfigFileStatus));
-  const healthStatuses = byId(await state.list(HealthStatus));
-  const graph: DependencyGraph = new Map(Array.from(services, ([name, { spec }]) => [name, spec.dependsOn]));
-  const specs = new Map(Array.from(services, ([name, { spec }]) => [name, spec]));
-
+async function readWorld(state: Pick<ControllerState<Readable>, "list">): Promise<World> {
   return {
-    id,
-    nowMs,
-    spec: service.spec,
-    removed: service.metadata.phase !== Phase.running,
-    status: statuses.get(id)?.spec,
-    process: processes.get(id)?.spec,
-    actual: actual.get(id)?.spec,
-    cycle: findCycle(graph, id),
-    dependencies: service.spec.dependsOn.map((name) => {
-      const dependency = services.get(name);
-      return {
-        name,
-        declared: dependency !== undefined,
-        removed: dependency !== undefined && dependency.metadata.phase !== Phase.running,
-        status: statuses.get(name)?.spec,
-      };
-    }),
-    dependants: [...services.values()]
-      .filter(({ spec }) => spec.dependsOn.includes(id))
-      .map(({ metadata: { id: name }, spec }) => ({
-        name,
-        alive: isOccupied(processes.get(name)?.spec, actual.get(name)?.spec),
-        restartsWith: spec.restartWithDependencies,
-        inCycle: name === id || dependenciesOf(graph, id).has(name),
-      })),
-    configs: (await state.list(ConfigFile))
-      .filter(({ metadata, spec }) => metadata.phase === Phase.running && spec.restarts.includes(id))
-      .map(({ metadata: { id: name }, spec }) => {
-        const status = configStatuses.get(name)?.spec;
-        const settled = status?.inputs === configInputs(spec, specs);
-        return { name, settled, digest: status?.digest ?? "", error: status?.error ?? "" };
-      }),
-    checks: (await state.list(HealthCheck))
-      .filter(({ metadata, spec }) => metadata.phase === Phase.running && spec.service === id)
-      .map(({ metadata: { id: name }, spec }) => {
-        const status = healthStatuses.get(name)?.spec;
-        const known = status?.service === id ? status : undefined;
-        const { run = 0, health = "unknown", message = "" } = known ?? {};
-        return { name, run, health, message, restart: spec.onUnhealthy === "restart" };
-      }),
+    services: declarations(await state.list(Service)),
+    statuses: specs(await state.list(ServiceStatus)),
+    processes: specs(await state.list(Process)),
+    actual: specs(await state.list(ProcessStatus)),
+    configs: declarations(await state.list(ConfigFile)),
+    configStatuses: specs(await state.list(ConfigFileStatus)),
+    checks: declarations(await state.list(HealthCheck)),
+    healthStatuses: specs(await state.list(HealthStatus)),
   };
 }
 
-function byId<R extends Resource>(list: readonly R[]): ReadonlyMap<string, R> {
-  return new Map(list.map((resource) => [resource.metadata.id, resource]));
+function specs<Spec>(list: readonly Resource<Spec>[]): ReadonlyMap<string, Immutable<Spec>> {
+  return new Map(list.map(({ metadata, spec }) => [metadata.id, spec]));
+}
+
+function declarations<Spec>(list: readonly Resource<Spec>[]): ReadonlyMap<string, Declared<Spec>> {
+  return new Map(list.map(({ metadata, spec }) => [metadata.id, { spec, removed: metadata.phase !== Phase.running }]));
 }

@@ -27,6 +27,7 @@ export interface ServicePlan {
 interface Finding extends Omit<ServicePlan, "status"> {
   readonly state: ServiceState;
   readonly ready?: boolean | undefined;
+  readonly leaving?: boolean | undefined;
   readonly reason: string;
   readonly generation?: number | undefined;
 }
@@ -47,7 +48,7 @@ interface Counters {
 export function planService(view: ServiceView): ServicePlan {
   const counters = countExit(view);
   const finding = isOccupied(view.process, view.actual) ? planRunning(view) : planStopped(view, counters);
-  const { state, ready = false, reason, generation, ...rest } = finding;
+  const { state, ready = false, leaving = false, reason, generation, ...rest } = finding;
   const run = rest.process?.run ?? view.process?.run ?? view.status?.run ?? 0;
   const pid = occupiedPid(view);
   const { status } = view;
@@ -57,6 +58,7 @@ export function planService(view: ServiceView): ServicePlan {
     status: {
       state,
       ready,
+      leaving,
       pid,
       health: healthOf(view),
       since: unchanged ? status.since : new Date(view.nowMs).toISOString(),
@@ -89,23 +91,23 @@ function countExit({ process, actual, status, spec }: ServiceView): Counters {
 function planRunning(view: ServiceView): Finding {
   const { process, actual, status } = view;
   if (process === undefined || process.wanted === "stopped") {
-    return { state: "stopping", reason: process?.stopReason ?? "" };
+    return { state: "stopping", reason: process?.stopReason ?? "", leaving: process?.stopCause === "removal" };
   }
   const stop = reasonToStop(view);
   if (stop !== undefined) {
     const { cause, reason } = stop;
+    const leaving = cause === "removal";
     // Those that restart with this one see the generation, and stop; this one is not ready, so they stay stopped.
     const generation = cause === "change" ? process.generation + 1 : undefined;
     const first = view.dependants.filter(
-      ({ alive, restartsWith, inCycle }) =>
-        alive && !inCycle && (cause === "removal" || (cause === "change" && restartsWith)),
+      ({ alive, restartsWith, inCycle }) => alive && !inCycle && (leaving || (cause === "change" && restartsWith)),
     );
     if (first.length > 0) {
       const names = first.map(({ name }) => name).join(", ");
-      return { state: "stopping", reason: `${reason}; first ${names} must stop`, generation };
+      return { state: "stopping", reason: `${reason}; first ${names} must stop`, generation, leaving };
     }
     const stopped = { ...thaw(process), wanted: "stopped", stopCause: cause, stopReason: reason } as const;
-    return { state: "stopping", reason, generation, process: stopped };
+    return { state: "stopping", reason, generation, leaving, process: stopped };
   }
   const update = liveUpdate(view);
   const note = complaint(view) ?? troubleOf(actual);
@@ -190,8 +192,12 @@ const describeWait = ({ name, removed, status }: Dependency): string =>
 /** Why a process that is wanted should stop after all. */
 function reasonToStop(view: ServiceView): { readonly cause: StopCause; readonly reason: string } | undefined {
   if (view.removed) return { cause: "removal", reason: "being removed" };
-  const gone = view.dependencies.find(({ removed }) => removed);
-  if (gone !== undefined) return { cause: "removal", reason: `${gone.name}, which it depends on, is being removed` };
+  const gone = view.dependencies.find(({ removed, status }) => removed || status?.leaving === true);
+  if (gone !== undefined)
+    return {
+      cause: "removal",
+      reason: `${gone.name}, which it depends on, is ${gone.removed ? "being removed" : "stopping"}`,
+    };
   const change = changeOf(view);
   if (change !== undefined) return { cause: "change", reason: change };
   const { process } = view;

@@ -2,11 +2,15 @@ import type { Immutable } from "homeostat";
 
 import type {
   ConfigFileSpec,
+  ConfigFileStatusSpec,
+  HealthCheckSpec,
+  HealthStatusSpec,
   ProcessSpec,
   ProcessStatusSpec,
   ServiceSpec,
   ServiceStatusSpec,
 } from "../resources/index.ts";
+import { dependenciesOf, findCycle, type DependencyGraph } from "./dependency-graph.ts";
 import { digest } from "./digest.ts";
 import { servicesOf } from "./template.ts";
 
@@ -34,7 +38,7 @@ export interface Dependency {
   readonly name: string;
   readonly declared: boolean;
   readonly removed: boolean;
-  readonly status: Immutable<Pick<ServiceStatusSpec, "ready" | "state" | "generation">> | undefined;
+  readonly status: Immutable<Pick<ServiceStatusSpec, "ready" | "state" | "generation" | "leaving">> | undefined;
 }
 
 /** A service that depends on this one. */
@@ -65,6 +69,74 @@ export interface Check {
   readonly health: "unknown" | "healthy" | "unhealthy";
   readonly message: string;
   readonly restart: boolean;
+}
+
+/** A spec with the little that counts of its metadata. */
+export interface Declared<Spec> {
+  readonly spec: Immutable<Spec>;
+  /** It is to go. */
+  readonly removed: boolean;
+}
+
+/** Everything that is known, by id. */
+export interface World {
+  readonly services: ReadonlyMap<string, Declared<ServiceSpec>>;
+  readonly statuses: ReadonlyMap<string, Immutable<ServiceStatusSpec>>;
+  readonly processes: ReadonlyMap<string, Immutable<ProcessSpec>>;
+  readonly actual: ReadonlyMap<string, Immutable<ProcessStatusSpec>>;
+  readonly configs: ReadonlyMap<string, Declared<ConfigFileSpec>>;
+  readonly configStatuses: ReadonlyMap<string, Immutable<ConfigFileStatusSpec>>;
+  readonly checks: ReadonlyMap<string, Declared<HealthCheckSpec>>;
+  readonly healthStatuses: ReadonlyMap<string, Immutable<HealthStatusSpec>>;
+}
+
+/** What of the world decides about one service. */
+export function viewService(
+  world: World,
+  id: string,
+  { spec, removed }: Declared<ServiceSpec>,
+  nowMs: number,
+): ServiceView {
+  const { services, statuses, processes, actual } = world;
+  const graph: DependencyGraph = new Map(Array.from(services, ([name, one]) => [name, one.spec.dependsOn]));
+  const specs = new Map(Array.from(services, ([name, one]) => [name, one.spec]));
+  const ownDependencies = dependenciesOf(graph, id);
+  return {
+    id,
+    nowMs,
+    spec,
+    removed,
+    status: statuses.get(id),
+    process: processes.get(id),
+    actual: actual.get(id),
+    cycle: findCycle(graph, id),
+    dependencies: spec.dependsOn.map((name) => {
+      const dependency = services.get(name);
+      const declared = dependency !== undefined;
+      return { name, declared, removed: dependency?.removed ?? false, status: statuses.get(name) };
+    }),
+    dependants: Array.from(services)
+      .filter(([, one]) => one.spec.dependsOn.includes(id))
+      .map(([name, one]) => ({
+        name,
+        alive: isOccupied(processes.get(name), actual.get(name)),
+        restartsWith: one.spec.restartWithDependencies,
+        inCycle: name === id || ownDependencies.has(name),
+      })),
+    configs: Array.from(world.configs)
+      .filter(([, one]) => !one.removed && one.spec.restarts.includes(id))
+      .map(([name, one]) => {
+        const { inputs, digest: content = "", error = "" } = world.configStatuses.get(name) ?? {};
+        return { name, settled: inputs === configInputs(one.spec, specs), digest: content, error };
+      }),
+    checks: Array.from(world.checks)
+      .filter(([, one]) => !one.removed && one.spec.service === id)
+      .map(([name, one]) => {
+        const status = world.healthStatuses.get(name);
+        const { run = 0, health = "unknown", message = "" } = status?.service === id ? status : {};
+        return { name, run, health, message, restart: one.spec.onUnhealthy === "restart" };
+      }),
+  };
 }
 
 /** What templates see of a service: what was declared, nothing that changes while it runs. */

@@ -5,6 +5,8 @@ const LINES = 20;
 /** Longer lines are cut. Unit: UTF-16 units. */
 const LONGEST_LINE = 200;
 
+const ERROR = /error|fatal|panic|cannot|can't|failed|denied|refused/i;
+
 /** Remembers the end of a process's output, to say in one line why it ended. */
 export class LastWords {
   readonly #lines: string[] = [];
@@ -20,10 +22,18 @@ export class LastWords {
     }
   }
 
-  /** The last line that speaks of an error, else the last line; undefined when there was no output. */
+  /** The last line that speaks of an error; undefined when none does. */
+  get errorLine(): string | undefined {
+    return this.#all.findLast((line) => ERROR.test(line));
+  }
+
+  /** {@link errorLine}, else the last line; undefined when there was no output. */
   get line(): string | undefined {
-    const lines = [...this.#lines, ...clean(this.#unfinished)];
-    return lines.findLast((line) => /error|fatal|panic|cannot|can't|failed|denied|refused/i.test(line)) ?? lines.at(-1);
+    return this.errorLine ?? this.#all.at(-1);
+  }
+
+  get #all(): string[] {
+    return [...this.#lines, ...clean(this.#unfinished)];
   }
 
   #push(line: string): void {

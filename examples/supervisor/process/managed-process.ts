@@ -148,7 +148,7 @@ export class ManagedProcess {
 
   async #follow(): Promise<void> {
     const streams = this.#child instanceof Error ? [] : [this.#child.stdout, this.#child.stderr];
-    const output = Promise.all(streams.map((stream) => stream && this.#drain(stream)));
+    const output = Promise.all(streams.map((stream) => this.#drain(stream)));
     const recorded = this.#record().then(() => {
       if (this.#phase !== "starting") return;
       this.#phase = "running";
@@ -165,7 +165,9 @@ export class ManagedProcess {
     // A record that stays behind does no harm: its birth tells that the process is gone.
     await this.#around.records.remove(this.service).catch(() => {});
     await this.log[Symbol.asyncDispose]();
-    this.#exit = { ...exit, lastLine: this.#words.line };
+    // Whatever it said last, it is not why somebody killed it.
+    const lastLine = exit.signal === undefined ? this.#words.line : this.#words.errorLine;
+    this.#exit = { ...exit, lastLine };
     this.#phase = "exited";
     this.#onChange();
   }
@@ -195,8 +197,11 @@ export class ManagedProcess {
     };
     // A stop was asked of the whole group; a second signal would mean "at once" to some.
     const asked = new Set(this.#requested ? (await groupMembers(group)).map(({ pid }) => pid) : []);
+    let told = false;
     const goneAfterAsking = async () => {
       const left = await survivors();
+      if (left.size > 0 && !told) this.#onChange();
+      told = true;
       for (const pid of left) {
         if (asked.has(pid)) continue;
         asked.add(pid);
@@ -204,7 +209,6 @@ export class ManagedProcess {
       }
       return left.size === 0;
     };
-    this.#onChange();
     // When it was asked to stop, the grace time is running already.
     const graceMs = this.#requested ? Number.POSITIVE_INFINITY : this.#spec.stopGraceMs;
     await waitUntil(async () => this.#killed || (await goneAfterAsking()), graceMs);
@@ -233,7 +237,8 @@ export class ManagedProcess {
     }
   }
 
-  async #drain(stream: NodeJS.ReadableStream): Promise<void> {
+  async #drain(stream: NodeJS.ReadableStream | null): Promise<void> {
+    if (stream === null) return;
     try {
       for await (const chunk of stream) {
         const bytes = chunk as Buffer;
@@ -250,12 +255,8 @@ export class ManagedProcess {
 
 function describeSpawnError(error: NodeJS.ErrnoException, spec: ProcessSpec): string {
   const [program = ""] = spec.command;
-  switch (error.code) {
-    case "ENOENT":
-      return `cannot start ${JSON.stringify(program)}: there is no such program, or no folder ${JSON.stringify(spec.cwd)}`;
-    case "EACCES":
-      return `cannot start ${JSON.stringify(program)}: it is not executable`;
-    default:
-      return `cannot start ${JSON.stringify(program)}: ${error.message}`;
-  }
+  const start = `cannot start ${JSON.stringify(program)}`;
+  if (error.code === "ENOENT") return `${start}: there is no such program, or no folder ${JSON.stringify(spec.cwd)}`;
+  if (error.code === "EACCES") return `${start}: it is not executable`;
+  return `${start}: ${error.message}`;
 }

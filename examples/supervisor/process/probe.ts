@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 
@@ -19,7 +19,7 @@ export async function probeHttp(url: string, signal: AbortSignal): Promise<void>
   if (protocol !== "http:" && protocol !== "https:") throw new Error(`${url} is no http or https URL`);
   const request = (protocol === "https:" ? httpsRequest : httpRequest)(url, { agent: false, signal });
   request.end();
-  const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
+  const [response] = (await once(request, "response")) as [IncomingMessage];
   // Only the head counts.
   response.destroy();
   const { statusCode = 0 } = response;

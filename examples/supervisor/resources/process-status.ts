@@ -8,7 +8,7 @@ export interface ExitSpec {
   signal?: string | undefined;
   /** Why it never started. */
   error?: string | undefined;
-  /** The last line that it wrote, if any. */
+  /** The line of its last output that most likely says why, if any. */
   lastLine?: string | undefined;
   /** RFC 3339. */
   at: string;

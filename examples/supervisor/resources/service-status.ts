@@ -17,6 +17,8 @@ export interface ServiceStatusSpec {
   state: ServiceState;
   /** Those that depend on it may start. */
   ready: boolean;
+  /** It, or something that it depends on, is being removed: those that depend on it stop before it does. */
+  leaving: boolean;
   pid?: number | undefined;
   health: ServiceHealth;
   /** RFC 3339: the last change of `state`. */
@@ -42,6 +44,7 @@ export interface ServiceStatusSpec {
 const spec = z.strictObject({
   state: z.enum(["waiting", "blocked", "starting", "running", "stopping", "backoff", "done", "failed"]),
   ready: z.boolean(),
+  leaving: z.boolean(),
   pid: z.number().optional(),
   health: z.enum(["none", "unknown", "healthy", "unhealthy"]),
   since: z.string(),

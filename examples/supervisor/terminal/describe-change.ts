@@ -25,35 +25,35 @@ export function describeServiceChange(
   now: Immutable<ServiceStatusSpec> | undefined,
 ): Happening[] {
   if (now === undefined) return [happening("info", `${name}: removed`)];
-  const { state, ready, pid, run, reason, health, lastExit } = now;
+  const [old, fresh] = [before && headline(name, before), headline(name, now)];
+  return fresh === undefined || (fresh.text === old?.text && before?.run === now.run) ? [] : [fresh];
+}
+
+/** A status in one line; undefined when there is nothing to tell yet. */
+function headline(name: string, status: Immutable<ServiceStatusSpec>): Happening | undefined {
+  const { state, ready, pid, reason, health, lastExit } = status;
   const why = reason === "" ? "" : `: ${reason}`;
-  const sameRun = before?.run === run;
-  const sameReason = before?.reason === reason;
-  const sameState = sameRun && before.state === state && before.ready === ready;
   switch (state) {
     case "starting":
-      return pid === undefined || (sameRun && before.pid === pid)
-        ? []
-        : [happening("info", `${name}: started (pid ${pid})`)];
-    case "running": {
-      if (!ready) return sameState && sameReason ? [] : [happening("warn", `${name}: not ready${why}`)];
-      if (sameState) return sameReason || reason === "" ? [] : [happening("warn", `${name}${why}`)];
-      return [happening("info", `${name}: ready (pid ${pid}${health === "none" ? "" : `, ${health}`})${why}`)];
-    }
-    case "backoff":
-      if (sameState) return [];
-      return [
-        happening("warn", `${name}: ${lastExit === undefined ? reason : describeExit(lastExit)}; starts again soon`),
-      ];
-    case "stopping":
+      return pid === undefined ? undefined : happening("info", `${name}: started (pid ${pid})`);
+    case "running":
+      if (!ready) return happening("warn", `${name}: not ready${why}`);
+      if (reason !== "") return happening("warn", `${name}${why}`);
+      return happening("info", `${name}: ready (pid ${pid}${health === "none" ? "" : `, ${health}`})`);
     case "waiting":
+      // Not each step of those that it waits for.
+      return happening("info", `${name}: ${reason.replace(/ \([a-z ]+\)/g, "")}`);
+    case "backoff":
+      return happening(
+        "warn",
+        `${name}: ${lastExit === undefined ? reason : describeExit(lastExit)}; starts again soon`,
+      );
+    case "stopping":
     case "done":
-      return sameState && sameReason
-        ? []
-        : [happening("info", `${name}: ${state === "waiting" ? reason : `${state}${why}`}`)];
+      return happening("info", `${name}: ${state}${why}`);
     case "blocked":
     case "failed":
-      return sameState && sameReason ? [] : [happening("error", `${name}: ${state}${why}`)];
+      return happening("error", `${name}: ${state}${why}`);
   }
 }
 
@@ -92,7 +92,7 @@ export function describeConfigChange(
   if (now.error !== "")
     return now.error === before?.error ? [] : [happening("error", `config file ${name}: ${now.error}`)];
   if (now.digest === "" || (before?.digest === now.digest && before.path === now.path)) return [];
-  return [happening("info", `config file ${name}: written to ${now.path}`)];
+  return [happening("info", `config file ${name}: rendered to ${now.path}`)];
 }
 
 /** What a change of a check's status means. Good answers are told by the service. */

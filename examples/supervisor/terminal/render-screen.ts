@@ -49,24 +49,24 @@ const STATE_STYLES: Readonly<Record<ServiceState, Style>> = {
 export function renderScreen(content: ScreenContent, { columns, rows }: ScreenSize): string[] {
   const { title, services, problems, happenings, hint } = content;
   const table = renderTable(services, content.nowMs, columns);
-  const footer = styleText("dim", cut(hint, columns), { validateStream: false });
+  const footer = styleText("dim", cut(hint, columns));
   // The table comes first; what is left is shared by problems and happenings.
   const room = Math.max(0, rows - 3);
   const shownTable = fit(table, Math.min(table.length, Math.max(3, room)), "services", columns);
   let left = room - shownTable.length;
-  const lines = [styleText("bold", cut(title, columns), { validateStream: false }), "", ...shownTable];
+  const lines = [styleText("bold", cut(title, columns)), "", ...shownTable];
   if (problems.length > 0 && left >= 3) {
     const shown = fit(
-      problems.map((line) => styleText("red", cut(line, columns), { validateStream: false })),
+      problems.map((line) => styleText("red", cut(line, columns))),
       Math.min(problems.length, Math.max(1, Math.floor((left - 2) / 2))),
       "problems",
       columns,
     );
-    lines.push("", styleText(["bold", "red"], cut("PROBLEMS", columns), { validateStream: false }), ...shown);
+    lines.push("", styleText(["bold", "red"], cut("PROBLEMS", columns)), ...shown);
     left -= shown.length + 2;
   }
   if (happenings.length > 0 && left >= 3) {
-    lines.push("", styleText("bold", cut("EVENTS", columns), { validateStream: false }));
+    lines.push("", styleText("bold", cut("EVENTS", columns)));
     for (const one of happenings.slice(-(left - 2))) lines.push(renderHappening(one, columns));
   }
   while (lines.length < rows - 1) lines.push("");
@@ -87,12 +87,11 @@ function renderTable(services: ScreenContent["services"], nowMs: number, columns
       const last = i === row.length - 1;
       const shown = cut(last ? text : `${text.padEnd(widths[i] ?? 0)}  `, left);
       left -= shown.length;
-      parts.push(style === undefined ? shown : styleText(style, shown, { validateStream: false }));
+      parts.push(style === undefined ? shown : styleText(style, shown));
     });
     return parts.join("").trimEnd();
   });
-  if (services.length === 0)
-    lines.push(styleText("dim", cut("no services are declared yet", columns), { validateStream: false }));
+  if (services.length === 0) lines.push(styleText("dim", cut("no services are declared yet", columns)));
   return lines;
 }
 
@@ -115,10 +114,7 @@ function renderHappening({ at, level, text }: Happening & { readonly at: Date },
   const time = clockTime(at);
   const style: Style = level === "error" ? "red" : level === "warn" ? "yellow" : "reset";
   const shown = cut(`${time}  ${text}`, columns);
-  return (
-    styleText("gray", shown.slice(0, time.length), { validateStream: false }) +
-    styleText(style, shown.slice(time.length), { validateStream: false })
-  );
+  return styleText("gray", shown.slice(0, time.length)) + styleText(style, shown.slice(time.length));
 }
 
 /** Local time of day: `14:03:59`. */
@@ -133,8 +129,5 @@ const cut = (text: string, columns: number): string =>
 function fit(lines: readonly string[], rows: number, what: string, columns: number): string[] {
   if (lines.length <= rows) return [...lines];
   const shown = lines.slice(0, Math.max(0, rows - 1));
-  return [
-    ...shown,
-    styleText("dim", cut(`… ${lines.length - shown.length} more ${what}`, columns), { validateStream: false }),
-  ];
+  return [...shown, styleText("dim", cut(`… ${lines.length - shown.length} more ${what}`, columns))];
 }

@@ -55,7 +55,10 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
   screen = terminal && new Screen(terminal, content);
   const end = new AbortController();
   try {
-    say({ level: "info", text: `keeps ${supervisor.folder}; logs are in ${supervisor.stateFolder}/logs` });
+    say({
+      level: "info",
+      text: `keeps what ${supervisor.folder} declares; logs are in ${supervisor.stateFolder}/logs`,
+    });
     const following = followStatuses(supervisor.state, board, say, () => screen?.invalidate(), end.signal);
     await Promise.race([supervisor.run(), following]);
     await supervisor.run();

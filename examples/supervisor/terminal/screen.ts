@@ -45,7 +45,7 @@ export class Screen implements Disposable {
     clearTimeout(this.#frame);
     this.#frame = undefined;
     if (!this.#open) return;
-    const { columns = 80, rows = 24 } = this.#stream;
+    const { columns, rows } = this.#stream;
     const lines = renderScreen(this.#content(), { columns, rows });
     // Each line erases the rest of its row, so that nothing flickers; the last one must not scroll.
     this.#stream.write(
