@@ -228,7 +228,7 @@ describe("plain data", () => {
     withSparseArray: true,
     withNullPrototype: true,
   });
-  property.prop([anything], { numRuns: 1000 })(
+  property.prop([anything], { numRuns: 300 })(
     "whatever comes is either frozen all the way down or refused with its path",
     (value) => {
       const isFrozen = (part: unknown): boolean =>

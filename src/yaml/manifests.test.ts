@@ -304,19 +304,19 @@ describe("hostile manifests", () => {
     ]);
   });
 
-  const deep = 20_000;
+  const deep = 8_000;
   test.for<[string, string]>([
     ["lists", "[".repeat(deep) + "]".repeat(deep)],
     ["open lists", "[".repeat(deep)],
     ["mappings", "{a: ".repeat(deep)],
     ["dashes", "- ".repeat(deep)],
     ["questions", "? ".repeat(deep)],
-    ["indentation", Array.from({ length: 2_000 }, (_, i) => `${" ".repeat(i)}a:`).join("\n")],
-    ["keys", Array.from({ length: 30_000 }, (_, i) => `k${i}: 1`).join("\n")],
-    ["equal keys", "a: 1\n".repeat(20_000)],
+    ["indentation", Array.from({ length: 1_000 }, (_, i) => `${" ".repeat(i)}a:`).join("\n")],
+    ["keys", Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join("\n")],
+    ["equal keys", "a: 1\n".repeat(10_000)],
     ["quotes", '"'.repeat(deep)],
     ["anchors", "&a ".repeat(deep)],
-    ["anchored items", "- &a x\n- *a\n".repeat(10_000)],
+    ["anchored items", "- &a x\n- *a\n".repeat(5_000)],
     ["tags", "!a ".repeat(deep)],
     ["comments", "#\n".repeat(deep)],
     ["documents", "---\na\n".repeat(2_000)],
@@ -390,7 +390,7 @@ describe("hostile manifests", () => {
       text = text.slice(0, at % text.length) + insert + text.slice((at % text.length) + (at % 3));
     return text;
   });
-  property.prop([fc.oneof(soup, mutated, fc.string({ unit: "binary" }))], { numRuns: 1500 })(
+  property.prop([fc.oneof(soup, mutated, fc.string({ unit: "binary" }))], { numRuns: 600 })(
     "whatever comes is read or reported, each place within the text",
     async (text) => {
       const { resources, errors, positions } = await parse(text, "f");

@@ -141,7 +141,7 @@ describe("parseResource", () => {
       fc.dictionary(key, tie("plain"), { maxKeys: 4 }),
     ),
   }));
-  property.prop([fc.dictionary(key, plain, { maxKeys: 5 })], { numRuns: 500 })("reads back every spec", (spec) => {
+  property.prop([fc.dictionary(key, plain, { maxKeys: 5 })], { numRuns: 200 })("reads back every spec", (spec) => {
     const type = anything("t");
     const resource = type.create("a", spec);
     const again = parseResource(formatResource(resource), { types: [type] });
