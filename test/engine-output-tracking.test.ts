@@ -9,9 +9,10 @@ import {
   type RunContext,
 } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
-import { isConflict } from "../src/resource/index.ts";
+import { createTombstone, isConflict } from "../src/resource/index.ts";
+import { EventType, wrapState } from "../src/state/index.ts";
 import { RecordingLogger, Int, Str } from "../src/testing/index.ts";
-import { startEngine, turns, type Engine } from "./engine-fixture.ts";
+import { HandWatchedState, startEngine, turns, type Engine } from "./engine-fixture.ts";
 
 type View = ControllerState<typeof Int | typeof Str, typeof Str, typeof Int>;
 type Step = (
@@ -139,6 +140,39 @@ describe("output tracking", () => {
     expect(failures).toHaveLength(1);
     expect(isConflict(failures[0])).toBe(true);
     expect(await ids(state)).toEqual([]);
+    await engine.stop();
+  });
+
+  test("an output that is gone already, though the cache still lists it, does not make the clean-up fail", async () => {
+    const hand = new HandWatchedState(new MemoryState(), Str);
+    const outcomes: string[] = [];
+    await using engine = await startEngine(
+      wrapState(hand),
+      [
+        controller({
+          name: "Tracker",
+          outputs: [shared(Str)],
+          async run({ state: view, wakeups, startTrackingOutputs, cleanupOutputs }) {
+            for await (const _ of wakeups) {
+              startTrackingOutputs();
+              outcomes.push(`lists ${(await view.list(Str)).length}`);
+              await cleanupOutputs(Str);
+              outcomes.push("cleaned up");
+            }
+          },
+        }),
+      ],
+      { cache: [Str] },
+    );
+    await turns();
+    const ghost = Str.create("ghost", { value: "" }, { owner: "Tracker" });
+    hand.watchOf(Str).push([
+      { type: EventType.created, resource: ghost },
+      { type: EventType.bootstrapped, resource: createTombstone(Str.ref("")) },
+    ]);
+    await turns();
+    expect(outcomes).toEqual(["lists 1", "cleaned up"]);
+    expect(hand.calls.filter(({ operation }) => operation === "destroy")).toHaveLength(1);
     await engine.stop();
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ManualClock } from "../src/clock/index.ts";
 import { controller, exclusive, mapped, queueController, strong, weak } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
-import { Int, intToStrController, queueIntToStrController, Str } from "../src/testing/index.ts";
+import { Int, intToStrController, queueIntToStrController, RecordingLogger, Str } from "../src/testing/index.ts";
 import { gate, startEngine, turns } from "./engine-fixture.ts";
 
 /** Half-way between the bounds: restarts come after 500 ms, 750 ms, … */
@@ -36,6 +36,36 @@ describe("wake-ups", () => {
     await turns();
     expect(seen).toEqual([0, 100]);
     expect(engine.metric("controller_wakeups", "A")).toBe(2);
+    await engine.stop();
+  });
+
+  test.each([
+    { creates: 3, cache: [] },
+    { creates: 20, cache: [] },
+    { creates: 20, cache: [Int] },
+  ])("$creates creations one after the other are at most two cycles", async ({ creates, cache }) => {
+    const state = new MemoryState();
+    const seen: number[] = [];
+    await using engine = await startEngine(
+      state,
+      [
+        controller({
+          name: "A",
+          inputs: [strong(Int)],
+          async reconcile({ state: view }) {
+            seen.push((await view.list(Int)).length);
+          },
+        }),
+      ],
+      { cache },
+    );
+    await turns();
+    expect(seen).toEqual([0]);
+    for (let value = 0; value < creates; value++) await state.create(Int.create(String(value), { value }));
+    await turns();
+    expect(seen.at(-1)).toBe(creates);
+    expect(seen.length).toBeLessThanOrEqual(3);
+    expect(engine.metric("controller_wakeups", "A")).toBe(seen.length);
     await engine.stop();
   });
 
@@ -232,6 +262,7 @@ describe("what controllers throw", () => {
     async (_, fail) => {
       const state = new MemoryState();
       const clock = new ManualClock();
+      const log = new RecordingLogger();
       let failing = true;
       const runs = { a: 0, b: 0 };
       await using engine = await startEngine(
@@ -247,7 +278,7 @@ describe("what controllers throw", () => {
           }),
           controller({ name: "B", inputs: [weak(Int)], reconcile: () => void runs.b++ }),
         ],
-        { clock, random },
+        { clock, random, logger: log },
       );
       await clock.settle();
       expect(runs).toEqual({ a: 1, b: 1 });
@@ -259,6 +290,9 @@ describe("what controllers throw", () => {
       expect(runs).toEqual({ a: 2, b: 2 });
       expect(engine.metric("controller_crashes", "A")).toBe(1);
       expect(engine.metric("controller_crashes", "B")).toBe(0);
+      const failures = log.lines.filter(({ level }) => level === "error");
+      expect(failures).toMatchObject([{ message: "controller failed", fields: { controller: "A" } }]);
+      expect(failures[0]?.fields["error"]).toHaveProperty("stack", expect.stringMatching(/^Error: .*\n +at /));
       await setInt(state, "x", 2);
       await clock.settle();
       expect(runs).toEqual({ a: 3, b: 3 });
