@@ -9,7 +9,8 @@ const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Keys that stand for what JSON lacks, and the same with more `$`, which stand for themselves. */
 const RESERVED = /^\$+(?:bigint|bytes)$/;
-const RESERVED_TEXT = /"\$+(?:bigint|bytes)"/;
+/** A text without this holds no such key; an escape may hide one. */
+const RESERVED_TEXT = /"\$+(?:bigint|bytes)"|\\u/;
 
 /** Longer numbers are refused: reading one takes time quadratic in its length. Unit: digits. */
 const LONGEST_BIGINT = 10_000;
