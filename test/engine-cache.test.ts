@@ -26,7 +26,10 @@ const newView = async (core: CoreState = new MemoryState()): Promise<CachedView>
   new CachedView(await startEngine(wrapState(core), [], { cache: [cachedInts] }));
 
 describe("the cached state on a namespace that is not cached [engine T-17]", () => {
-  stateConformance({ test }, { newState: () => newView(), namespaces: ["uncached"] });
+  stateConformance(
+    { test },
+    { newState: () => newView(), namespaces: ["uncached", "uncached-2", "uncached-3", "uncached-4"] },
+  );
 });
 
 describe("the cached state on a cached kind", () => {
