@@ -211,6 +211,12 @@ metadata: { type: test/note, id: 1, namespace: home, annotations: { a: b }, fina
     expect(await messages(text)).toEqual(["f:3:48: metadata.id: test/note(notes/a) is there already, at f:1:1"]);
   });
 
+  test("resources whose names only look alike are two", async () => {
+    const text =
+      "metadata: { type: test/note, namespace: a/b, id: c }\n---\nmetadata: { type: test/note, namespace: a, id: b/c }";
+    expect((await parse(text)).resources).toHaveLength(2);
+  });
+
   test("errors carry file, line, column, field and code", async () => {
     const { errors } = await parse("\n\nmetadata: { type: test/note, id: a }\nspec: { text: 1 }", "notes.yaml");
     expect(errors[0]).toBeInstanceOf(YamlError);

@@ -11,7 +11,7 @@ export interface ParseManifestsOptions {
   readonly types: Iterable<AnyResourceType>;
   /** Name of the file, for positions. */
   readonly file?: string | undefined;
-  /** Longer texts are refused. Unit: UTF-16 units. Default: 4 Mi. */
+  /** Longer texts are refused. Unit: UTF-16 units. Default: 1 Mi. */
   readonly maxLength?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Manifests {
   positionOf(resource: Resource, ...path: readonly (string | number)[]): Position | undefined;
 }
 
-const DEFAULTS = { maxLength: 4 * 2 ** 20 } as const;
+const DEFAULTS = { maxLength: 2 ** 20 } as const;
 
 /**
  * Reads resources as people write them: a stream of YAML (or JSON) documents, each of the form
@@ -95,11 +95,13 @@ class ManifestReader implements Manifests {
   }
 
   #add(resource: Resource, source: YamlSource, errors: YamlError[]): void {
-    const address = formatPointer(resource.metadata);
+    const { namespace, type, id } = resource.metadata;
+    const address = JSON.stringify([namespace, type, id]);
     const first = this.#byAddress.get(address);
     if (first !== undefined) {
       const at = ["metadata", "id"];
-      errors.push(source.error(`${address} is there already, at ${formatPosition(first)}`, source.locate(at), at));
+      const name = formatPointer(resource.metadata);
+      errors.push(source.error(`${name} is there already, at ${formatPosition(first)}`, source.locate(at), at));
       return;
     }
     const position = source.positionOf(source.root);
