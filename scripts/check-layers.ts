@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   yaml: { imports: ["state", "resource", "clock", "internal"], packages: ["yaml"], builtins: PORTABLE },
   grpc: {
     imports: ["yaml", "controller", "state", "resource", "clock", "internal"],
-    packages: ["@bufbuild/protobuf"],
+    packages: ["@bufbuild/protobuf", "@standard-schema/spec"],
     builtins: "all",
   },
   testing: {

@@ -1,3 +1,5 @@
+import type { TextCache } from "./text-cache.ts";
+
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Groups, a form that nobody writes any more, may be nested this deep where they are skipped. */
@@ -90,10 +92,23 @@ export class WireReader {
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** @throws {WireError} when the text is not valid UTF-8. */
-  string(): string {
+  /**
+   * @param cache - Looked at first, for texts that come often.
+   * @throws {WireError} when the text is not valid UTF-8.
+   */
+  string(cache?: TextCache): string {
     const length = this.#length();
-    return this.#text(length);
+    if (length === 0) return "";
+    if (cache === undefined) return this.#text(length);
+    const from = this.#at;
+    const known = cache.find(this.#bytes, from, length);
+    if (known !== undefined) {
+      this.#at = from + length;
+      return known;
+    }
+    const text = this.#text(length);
+    cache.keep(this.#bytes, from, length, text);
+    return text;
   }
 
   /** What is left of the message, as text. @throws {WireError} when it is not valid UTF-8. */

@@ -37,6 +37,11 @@ export class WireWriter {
     return bytes;
   }
 
+  /** What was written, without a copy: the last use of this writer. */
+  take(): Uint8Array {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
   /** Forgets what was written: for a writer whose user failed half-way. */
   reset(): void {
     this.#at = 0;

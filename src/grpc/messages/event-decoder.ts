@@ -1,0 +1,149 @@
+import { WireReader } from "../../internal/wire-reader.ts";
+import { createTombstone, kindOf, StateError, type Kind, type Resource, type Tombstone } from "../../resource/index.ts";
+import { EventType, type Event } from "../../state/index.ts";
+import { GrpcError } from "../transport/grpc-error.ts";
+import { Status } from "../transport/status.ts";
+import { EVENT_NUMBER } from "./event-encoder.ts";
+import type { DecodeOptions, ResourceDecoder } from "./resource-decoder.ts";
+import type { ResourceParts } from "./resource-parts.ts";
+
+const EVENT_TAG = 0x0a;
+const RESOURCE_TAG = 0x0a;
+const TYPE_TAG = 0x10;
+const OLD_TAG = 0x1a;
+const ERROR_TAG = 0x22;
+const BOOKMARK_TAG = 0x2a;
+
+/** More events in one message are refused: two bytes each would take a hundred. */
+const MOST_EVENTS = 1_000_000;
+
+const TYPES: ReadonlyMap<number, keyof typeof EVENT_NUMBER> = new Map(
+  (Object.keys(EVENT_NUMBER) as (keyof typeof EVENT_NUMBER)[]).map((type) => [EVENT_NUMBER[type], type]),
+);
+
+/** An event of a type that a later version of the protocol has. It says nothing but how far the stream has come. */
+export interface UnknownEvent {
+  readonly type: "Unknown";
+  readonly bookmark: Uint8Array | undefined;
+}
+
+/** Every event from the wire is one of these. Frozen, like all events. */
+class ReceivedEvent {
+  readonly type: EventType;
+  readonly resource: Resource | Tombstone | undefined;
+  readonly old: Resource | undefined;
+  readonly error: Error | undefined;
+  readonly #bookmark: Uint8Array | undefined;
+
+  constructor(
+    type: EventType,
+    resource: Resource | Tombstone | undefined,
+    old: Resource | undefined,
+    error: Error | undefined,
+    bookmark: Uint8Array | undefined,
+  ) {
+    this.type = type;
+    this.resource = resource;
+    this.old = old;
+    this.error = error;
+    this.#bookmark = bookmark;
+    Object.freeze(this);
+  }
+
+  get bookmark(): Uint8Array | undefined {
+    return this.#bookmark?.slice();
+  }
+}
+
+/** Takes in the fields of one Event message. */
+class EventParts {
+  number = 0;
+  resource: ResourceParts | undefined;
+  old: ResourceParts | undefined;
+  error: string | undefined;
+  bookmark: Uint8Array | undefined;
+
+  read(reader: WireReader, resources: ResourceDecoder): void {
+    const outer = reader.enter();
+    for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+      if (tag === RESOURCE_TAG) this.resource = resources.read(reader, this.resource);
+      else if (tag === TYPE_TAG) this.number = reader.int32();
+      else if (tag === OLD_TAG) this.old = resources.read(reader, this.old);
+      else if (tag === ERROR_TAG) this.error = reader.string();
+      else if (tag === BOOKMARK_TAG) this.bookmark = reader.bytes().slice();
+      else reader.skip(tag);
+    }
+    reader.leave(outer);
+  }
+}
+
+/** Makes events of `WatchResponse` messages. */
+export class EventDecoder {
+  readonly #resources: ResourceDecoder;
+
+  constructor(resources: ResourceDecoder) {
+    this.#resources = resources;
+  }
+
+  /**
+   * The events of a message, in order; the first message of a watch has none.
+   *
+   * @param kind - What is watched, for markers that come without a resource.
+   * @throws {WireError} when the bytes are no message.
+   * @throws {StateError} `invalid` for an event that lacks what its type needs, or has a resource that is none.
+   */
+  decode(bytes: Uint8Array, kind: Kind, options: DecodeOptions = {}): readonly (Event | UnknownEvent)[] {
+    const reader = new WireReader(bytes);
+    const events: (Event | UnknownEvent)[] = [];
+    for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+      if (tag !== EVENT_TAG) {
+        reader.skip(tag);
+        continue;
+      }
+      if (events.length === MOST_EVENTS) {
+        throw new StateError("invalid", `a message may have at most ${MOST_EVENTS} events`);
+      }
+      const parts = new EventParts();
+      parts.read(reader, this.#resources);
+      events.push(this.#event(parts, kind, options));
+    }
+    return events;
+  }
+
+  /** Gives the event what its type has, and nothing else. */
+  #event(parts: EventParts, kind: Kind, options: DecodeOptions): Event | UnknownEvent {
+    const { bookmark } = parts;
+    const type = TYPES.get(parts.number);
+    switch (type) {
+      case undefined:
+        return Object.freeze({ type: "Unknown" as const, bookmark });
+      case EventType.created: {
+        const resource = this.#resources.resource(required(parts.resource, type, "a resource"), options);
+        return new ReceivedEvent(type, resource, undefined, undefined, bookmark) as Event;
+      }
+      case EventType.updated: {
+        const resource = this.#resources.resource(required(parts.resource, type, "a resource"), options);
+        const old = this.#resources.resource(required(parts.old, type, "the old resource"), options);
+        return new ReceivedEvent(type, resource, old, undefined, bookmark) as Event;
+      }
+      case EventType.destroyed: {
+        const gone = this.#resources.resourceOrTombstone(required(parts.resource, type, "a resource"), options);
+        return new ReceivedEvent(type, gone, undefined, undefined, bookmark) as Event;
+      }
+      case EventType.bootstrapped:
+      case EventType.noop: {
+        const marker = createTombstone({ ...kindOf(parts.resource?.metadata() ?? kind), id: "" });
+        return new ReceivedEvent(type, marker, undefined, undefined, bookmark) as Event;
+      }
+      case EventType.errored: {
+        const error = new GrpcError(Status.unknown, parts.error ?? "the watch failed without saying why");
+        return new ReceivedEvent(type, undefined, undefined, error, undefined) as Event;
+      }
+    }
+  }
+}
+
+function required(parts: ResourceParts | undefined, type: EventType, what: string): ResourceParts {
+  if (parts === undefined) throw new StateError("invalid", `an event of type ${type} came without ${what}`);
+  return parts;
+}

@@ -1,0 +1,126 @@
+import { WireWriter } from "../../internal/wire-writer.ts";
+import { StateError } from "../../resource/index.ts";
+import { EventType, type Event } from "../../state/index.ts";
+import { contentOfField, type ResourceEncoder } from "./resource-encoder.ts";
+
+const EVENT_TAG = 0x0a;
+/** Tags of the Event message; its field 1 is the resource. */
+const TYPE_TAG = 0x10;
+const OLD_TAG = 0x1a;
+const ERROR_TAG = 0x22;
+const BOOKMARK_TAG = 0x2a;
+
+/** Numbers of the types on the wire. */
+export const EVENT_NUMBER: Readonly<Record<Exclude<EventType, "Resynced">, number>> = {
+  Created: 0,
+  Updated: 1,
+  Destroyed: 2,
+  Bootstrapped: 3,
+  Errored: 4,
+  Noop: 5,
+};
+
+export interface EventEncoderOptions {
+  /** A batch is split into messages of at most this size; a larger event goes alone. Unit: bytes. Default: 1 MiB. */
+  readonly mostBytes?: number | undefined;
+  /** A batch is split into messages of at most this many events. Default: 1000. */
+  readonly mostEvents?: number | undefined;
+}
+
+/**
+ * Makes `WatchResponse` messages of events. An event, and a batch, is encoded once for all who watch: States share the
+ * very objects. The bytes are shared as well: never change them.
+ */
+export class EventEncoder {
+  readonly #resources: ResourceEncoder;
+  readonly #mostBytes: number;
+  readonly #mostEvents: number;
+  readonly #messages = new WeakMap<Event, Uint8Array>();
+  readonly #batches = new WeakMap<readonly Event[], readonly Uint8Array[]>();
+
+  constructor(resources: ResourceEncoder, options: EventEncoderOptions = {}) {
+    this.#resources = resources;
+    this.#mostBytes = options.mostBytes ?? 1024 * 1024;
+    this.#mostEvents = options.mostEvents ?? 1000;
+  }
+
+  /**
+   * A message with this one event.
+   *
+   * @throws {StateError} `invalid` when a resource cannot be encoded; `unsupported` for `Resynced`, which is not in the
+   *   protocol: open watches for peers with `overrun: "error"`.
+   */
+  encode(event: Event): Uint8Array {
+    const known = this.#messages.get(event);
+    if (known !== undefined) return known;
+    const bytes = encodeEvent(this.#resources, event);
+    this.#messages.set(event, bytes);
+    return bytes;
+  }
+
+  /** The messages that carry a batch, in order. @throws as {@link encode} does. */
+  encodeBatch(events: readonly Event[]): readonly Uint8Array[] {
+    const known = this.#batches.get(events);
+    if (known !== undefined) return known;
+    const messages = this.#split(events);
+    // Only what nobody can change may be remembered.
+    if (Object.isFrozen(events)) this.#batches.set(events, messages);
+    return messages;
+  }
+
+  #split(events: readonly Event[]): readonly Uint8Array[] {
+    const messages: Uint8Array[] = [];
+    let pending: Uint8Array[] = [];
+    let bytes = 0;
+    for (const event of events) {
+      const encoded = this.encode(event);
+      const isFull = pending.length === this.#mostEvents || bytes + encoded.length > this.#mostBytes;
+      if (isFull && pending.length > 0) {
+        messages.push(join(pending, bytes));
+        [pending, bytes] = [[], 0];
+      }
+      pending.push(encoded);
+      bytes += encoded.length;
+    }
+    if (pending.length > 0) messages.push(join(pending, bytes));
+    return messages;
+  }
+}
+
+/** Messages whose fields are repeated are merged by writing one behind the other. */
+function join(messages: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = messages;
+  if (messages.length === 1 && only !== undefined) return only;
+  const joined = new Uint8Array(length);
+  let at = 0;
+  for (const message of messages) {
+    joined.set(message, at);
+    at += message.length;
+  }
+  return joined;
+}
+
+function encodeEvent(resources: ResourceEncoder, event: Event): Uint8Array {
+  if (event.type === EventType.resynced) {
+    throw new StateError("unsupported", "an event of type Resynced has no form in the wire protocol");
+  }
+  const resource = event.resource && resources.encodeField(event.resource);
+  const old = event.old && contentOfField(resources.encodeField(event.old));
+  const { bookmark } = event;
+  const writer = new WireWriter((resource?.length ?? 0) + (old?.length ?? 0) + 64);
+  const mark = writer.open(EVENT_TAG);
+  if (resource !== undefined) writer.raw(resource);
+  const number = EVENT_NUMBER[event.type];
+  if (number !== 0) writer.uint32Field(TYPE_TAG, number);
+  if (old !== undefined) writer.bytesField(OLD_TAG, old);
+  if (event.error !== undefined) writer.stringField(ERROR_TAG, event.error.message.toWellFormed());
+  if (bookmark !== undefined) writer.bytesField(BOOKMARK_TAG, bookmark);
+  writer.close(mark);
+  return writer.finish();
+}
+
+/** The events that a client of this version of the protocol knows; the same array when that is all of them. */
+export function knownEvents(events: readonly Event[], apiVersion: number): readonly Event[] {
+  const isKnown = ({ type }: Event): boolean => type !== EventType.bootstrapped && type !== EventType.errored;
+  return apiVersion >= 1 || events.every(isKnown) ? events : events.filter(isKnown);
+}

@@ -1,0 +1,137 @@
+import { UnencodableTextError, WireWriter } from "../../internal/wire-writer.ts";
+import {
+  createMetadata,
+  formatPointer,
+  Handle,
+  isSealed,
+  isTombstone,
+  jsonCodec,
+  keepEncoding,
+  keepSpecEncoding,
+  keptEncoding,
+  keptSpecEncoding,
+  OpaqueSpec,
+  sealResource,
+  sourceOf,
+  StateError,
+  type Pointer,
+  type Resource,
+  type Tombstone,
+} from "../../resource/index.ts";
+import { formatSpec } from "../../yaml/index.ts";
+import { writeMetadata } from "./metadata.ts";
+import { METADATA_TAG, SPEC_TAG } from "./resource-parts.ts";
+import { buildSpecField, WITH_YAML, WITHOUT_YAML } from "./spec-field.ts";
+
+/** Field 1: where nearly every message that has a resource has it. */
+const RESOURCE_TAG = 0x0a;
+
+/** The spec of a tombstone. A peer refuses a resource whose spec is not there at all. */
+const EMPTY_SPEC = Uint8Array.of(SPEC_TAG, 0);
+const NO_BYTES = new Uint8Array(0);
+const UTF8 = new TextEncoder();
+
+export interface ResourceEncoderOptions {
+  /**
+   * Whether specs are also rendered as YAML, which is all that generic tools can show; a function decides by type. It
+   * takes some time for each new spec. Opaque specs keep the YAML that they came with. Default: true.
+   */
+  readonly yaml?: boolean | ((type: string) => boolean) | undefined;
+}
+
+/**
+ * Makes wire messages of resources. Each resource is encoded once: the bytes stay beside the frozen value and live as
+ * long as it; those of the spec are shared by all versions that differ only in metadata.
+ */
+export class ResourceEncoder {
+  readonly #yaml: boolean | ((type: string) => boolean);
+  readonly #writer = new WireWriter(1024);
+
+  constructor(options: ResourceEncoderOptions = {}) {
+    this.#yaml = options.yaml ?? true;
+  }
+
+  /**
+   * The resource as field 1 of a message. That is a whole `GetResponse`, `ListResponse`, `CreateResponse` or
+   * `UpdateResponse`, and the beginning of a `CreateRequest` or an `Event`. The bytes are shared: never change them.
+   *
+   * @throws {StateError} `invalid` when a text has no UTF-8 form, or the codec of the type refuses the spec.
+   */
+  encodeField(resource: Resource | Tombstone): Uint8Array {
+    if (isTombstone(resource)) return this.#build(resource, EMPTY_SPEC);
+    if (!isSealed(resource)) {
+      return this.encodeField(sealResource(createMetadata(resource.metadata), resource.spec, undefined));
+    }
+    const form = this.#formOf(resource);
+    const kept = keptEncoding(resource, form);
+    if (kept !== undefined) return kept;
+    const bytes = this.#build(resource, specField(resource, form));
+    keepEncoding(resource, form, bytes);
+    return bytes;
+  }
+
+  /** The Resource message by itself. The bytes are shared: never change them. @throws as {@link encodeField} does. */
+  encode(resource: Resource | Tombstone): Uint8Array {
+    return contentOfField(this.encodeField(resource));
+  }
+
+  #formOf({ metadata, spec }: Resource): string {
+    if (spec instanceof OpaqueSpec || this.#yaml === true) return WITH_YAML;
+    return this.#yaml !== false && this.#yaml(metadata.type) ? WITH_YAML : WITHOUT_YAML;
+  }
+
+  #build(resource: Resource | Tombstone, spec: Uint8Array): Uint8Array {
+    const writer = this.#writer;
+    writer.reset();
+    try {
+      const mark = writer.open(RESOURCE_TAG);
+      const metadataMark = writer.open(METADATA_TAG);
+      writeMetadata(writer, resource.metadata);
+      writer.close(metadataMark);
+      writer.raw(spec);
+      writer.close(mark);
+    } catch (cause) {
+      throw unencodable(resource.metadata, cause);
+    }
+    return writer.finish();
+  }
+}
+
+/** What a field holds, without its tag, which must be below 16, and its length. */
+export function contentOfField(field: Uint8Array): Uint8Array {
+  let at = 1;
+  while ((field[at] ?? 0) > 0x7f) at++;
+  return field.subarray(at + 1);
+}
+
+function specField(resource: Resource, form: string): Uint8Array {
+  const kept = keptSpecEncoding(resource, form);
+  if (kept !== undefined) return kept;
+  const bytes = encodeSpec(resource, form === WITH_YAML);
+  keepSpecEncoding(resource, form, bytes);
+  return bytes;
+}
+
+function encodeSpec(resource: Resource, withYaml: boolean): Uint8Array {
+  const { metadata, spec } = resource;
+  try {
+    if (spec instanceof OpaqueSpec) return buildSpecField(spec.bytes ?? NO_BYTES, utf8(spec.yaml ?? "")).bytes;
+    const codec = sourceOf(resource)?.codec ?? jsonCodec;
+    // A handle wraps a live object: people may see it, but it cannot travel.
+    const proto = spec instanceof Handle ? NO_BYTES : codec.encode(spec);
+    const yaml = withYaml ? utf8(formatSpec(codec.toReadable === undefined ? spec : codec.toReadable(spec))) : NO_BYTES;
+    return buildSpecField(proto, yaml).bytes;
+  } catch (cause) {
+    throw unencodable(metadata, cause);
+  }
+}
+
+function utf8(text: string): Uint8Array {
+  if (!text.isWellFormed()) throw new UnencodableTextError();
+  return UTF8.encode(text);
+}
+
+function unencodable(pointer: Pointer, cause: unknown): StateError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StateError("invalid", `${formatPointer(pointer)} cannot be encoded: ${reason}`, { cause, pointer });
+}

@@ -1,0 +1,39 @@
+import { sizeOfVarint } from "../../internal/wire-writer.ts";
+import { PROTO_SPEC_TAG, SPEC_TAG, YAML_SPEC_TAG } from "./resource-parts.ts";
+
+/** The forms in which encodings are kept beside resources. Opaque specs know only the first. */
+export const WITH_YAML = "cosi+yaml";
+export const WITHOUT_YAML = "cosi";
+
+/** The spec of a Resource message, as a field of it. */
+export interface SpecField {
+  readonly bytes: Uint8Array;
+  /** The part that programs read: a view of the bytes. */
+  readonly proto: Uint8Array;
+}
+
+/** A field that holds a Spec message of the two parts; empty parts are left out, the field never is. */
+export function buildSpecField(proto: Uint8Array, yaml: Uint8Array): SpecField {
+  const size = fieldSize(proto) + fieldSize(yaml);
+  const bytes = new Uint8Array(1 + sizeOfVarint(size) + size);
+  let at = writePrefix(bytes, 0, SPEC_TAG, size);
+  if (proto.length > 0) at = writePrefix(bytes, at, PROTO_SPEC_TAG, proto.length);
+  const protoFrom = at;
+  bytes.set(proto, at);
+  at += proto.length;
+  if (yaml.length > 0) bytes.set(yaml, writePrefix(bytes, at, YAML_SPEC_TAG, yaml.length));
+  return { bytes, proto: bytes.subarray(protoFrom, protoFrom + proto.length) };
+}
+
+function fieldSize({ length }: Uint8Array): number {
+  return length === 0 ? 0 : 1 + sizeOfVarint(length) + length;
+}
+
+function writePrefix(bytes: Uint8Array, from: number, tag: number, length: number): number {
+  let at = from;
+  bytes[at++] = tag;
+  let rest = length;
+  for (; rest > 0x7f; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+  bytes[at++] = rest;
+  return at;
+}

@@ -1,0 +1,88 @@
+import { isCancellation } from "../internal/cancellation.ts";
+import { StateError, type StateErrorCode } from "../resource/index.ts";
+import { WireError } from "../internal/wire-reader.ts";
+import { encodeErrorDetails } from "./error-details.ts";
+import { isWrite, Rpc } from "./rpc.ts";
+import { GrpcError } from "./transport/grpc-error.ts";
+import { Status } from "./transport/status.ts";
+
+/** A status travels as a header, and headers are small. Unit: UTF-16 units. */
+const LONGEST_MESSAGE = 2000;
+
+/** Causes deeper than this are not looked at: a chain that long is a loop. */
+const DEEPEST_CAUSE = 100;
+
+/**
+ * The status that a call ends with when a State refused it: that of an error which has one, else by category and
+ * method as other COSI servers do it. The category itself goes along in the details, for clients that read them.
+ */
+export function toGrpcError(error: unknown, rpc: Rpc): GrpcError {
+  for (const cause of causesOf(error)) {
+    if (cause instanceof GrpcError) return withoutMetadata(cause);
+    if (cause instanceof StateError) return withDetails(cause, statusOf(cause.code, rpc));
+    if (cause instanceof WireError) return new GrpcError(Status.internal, cause.message, { cause: error });
+    if (cause.name === "TimeoutError") return plain(Status.deadlineExceeded, error);
+  }
+  return plain(isCancellation(error) ? Status.cancelled : Status.unknown, error);
+}
+
+function* causesOf(error: unknown): Generator<Error> {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < DEEPEST_CAUSE; depth++) {
+    yield cause;
+    cause = cause.cause;
+  }
+}
+
+/** What another server said besides is between it and us. */
+function withoutMetadata(error: GrpcError): GrpcError {
+  return new GrpcError(error.code, shortened(error.message), { cause: error, details: error.details });
+}
+
+function plain(status: Status, cause: unknown): GrpcError {
+  return new GrpcError(status, shortened(cause instanceof Error ? cause.message : String(cause)), { cause });
+}
+
+function withDetails(error: StateError, status: Status): GrpcError {
+  const message = shortened(error.message);
+  const details = encodeErrorDetails(status, message, error.code, error.pointer);
+  return new GrpcError(status, message, { cause: error, details });
+}
+
+function shortened(text: string): string {
+  const whole = text.toWellFormed();
+  return whole.length <= LONGEST_MESSAGE ? whole : `${whole.slice(0, LONGEST_MESSAGE).toWellFormed()}…`;
+}
+
+function statusOf(code: StateErrorCode, rpc: Rpc): Status {
+  switch (code) {
+    case "not_found":
+      return rpc === Rpc.watch ? Status.unknown : Status.notFound;
+    case "owner_conflict":
+      return isWrite(rpc) ? Status.permissionDenied : Status.unknown;
+    case "phase_conflict":
+      return rpc === Rpc.update ? Status.invalidArgument : conflictStatus(rpc);
+    case "already_exists":
+    case "version_conflict":
+    case "pending_finalizers":
+      return conflictStatus(rpc);
+    case "invalid_bookmark":
+      return rpc === Rpc.watch ? Status.failedPrecondition : Status.unknown;
+    case "unsupported":
+      // Of a Teardown, UNIMPLEMENTED says that the server does not have the method.
+      return rpc === Rpc.watch || rpc === Rpc.list ? Status.unimplemented : Status.unknown;
+    case "invalid":
+    case "type_mismatch":
+      // On an Update, clients take INVALID_ARGUMENT for a conflict of phases.
+      return rpc === Rpc.update ? Status.unknown : Status.invalidArgument;
+    case "unavailable":
+      return Status.unavailable;
+    case "watch_overrun":
+      return Status.unknown;
+  }
+}
+
+function conflictStatus(rpc: Rpc): Status {
+  if (!isWrite(rpc)) return Status.unknown;
+  return rpc === Rpc.create ? Status.alreadyExists : Status.failedPrecondition;
+}
