@@ -38,6 +38,8 @@ export interface SupervisorOptions {
   readonly clock?: Clock | undefined;
   /** Called for each service of a dead supervisor, before what is left of it is stopped. */
   readonly onLeftover?: ((leftover: Leftover) => void) | undefined;
+  /** When it aborts, what is left of a dead supervisor is killed without patience. */
+  readonly force?: AbortSignal | undefined;
   /** How logs are opened. Default: as files. */
   readonly openLog?: ((path: string) => Promise<LogTarget>) | undefined;
 }
@@ -75,7 +77,7 @@ export interface Supervisor extends AsyncDisposable {
  * @throws {DirectoryLockedError} when another supervisor works there. @throws {Error} when the folder cannot be used.
  */
 export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { logger, clock = new SystemClock(), onLeftover = () => {}, openLog } = options;
+  const { logger, clock = new SystemClock(), onLeftover = () => {}, openLog, force } = options;
   const folder = await realpath(options.folder);
   const wantedStateFolder = options.stateFolder ?? join(folder, ".homeostat");
   await mkdir(wantedStateFolder, { recursive: true });
@@ -87,7 +89,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   owned.use(await lockDirectory(locks));
 
   const records = new ProcessRecords(processes);
-  await stopLeftovers(records, onLeftover);
+  await stopLeftovers(records, { onFound: onLeftover, force });
 
   const state = owned.use(new MemoryState({ types: TYPES, clock }));
   await state.create(SupervisorGoal.create(SUPERVISOR_GOAL_ID, { wanted: "running" }));

@@ -348,7 +348,7 @@ describe("service plan", () => {
     },
   );
 
-  property.prop([fc.array(step, { maxLength: 80, size: "max" })], { numRuns: 500 })(
+  property.prop([fc.array(step, { maxLength: 80, size: "max" })], { numRuns: 1000 })(
     "whatever happens in whatever order, services start after and stop before what they depend on, and in the end all is as declared",
     (steps) => {
       const sim = new Simulation();

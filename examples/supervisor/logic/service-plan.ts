@@ -10,7 +10,7 @@ import type {
 } from "../resources/index.ts";
 import { backoffMs } from "./backoff.ts";
 import { digest } from "./digest.ts";
-import { isOccupied, type Dependency, type ServiceView } from "./service-view.ts";
+import { isOccupied, type Dependant, type Dependency, type ServiceView } from "./service-view.ts";
 
 /** What is to be written: the status, and the process as it should be. */
 export interface ServicePlan {
@@ -99,9 +99,9 @@ function planRunning(view: ServiceView): Finding {
     const leaving = cause === "removal";
     // Those that restart with this one see the generation, and stop; this one is not ready, so they stay stopped.
     const generation = cause === "change" ? process.generation + 1 : undefined;
-    const first = view.dependants.filter(
-      ({ alive, restartsWith, inCycle }) => alive && !inCycle && (leaving || (cause === "change" && restartsWith)),
-    );
+    const follows = ({ restartsWith, knownGeneration }: Dependant) =>
+      restartsWith && generation !== undefined && knownGeneration !== undefined && knownGeneration !== generation;
+    const first = view.dependants.filter((one) => one.alive && !one.inCycle && (leaving || follows(one)));
     if (first.length > 0) {
       const names = first.map(({ name }) => name).join(", ");
       return { state: "stopping", reason: `${reason}; first ${names} must stop`, generation, leaving };
@@ -249,11 +249,13 @@ const liveFields = (spec: ServiceView["spec"]): Pick<ProcessSpec, "dependsOn" | 
   stopGraceMs: spec.stopGraceMs,
 });
 
-function liveUpdate({ spec, process }: ServiceView): ProcessSpec | undefined {
+function liveUpdate({ spec, process, dependencies }: ServiceView): ProcessSpec | undefined {
   if (process === undefined) return undefined;
-  const live = liveFields(spec);
-  const { dependsOn, stopSignal, stopGraceMs } = process;
-  return digest(live) === digest({ dependsOn, stopSignal, stopGraceMs }) ? undefined : { ...thaw(process), ...live };
+  // A dependency that came later is followed from now on.
+  const added = dependencies.flatMap(({ name, status }) => (status === undefined ? [] : [[name, status.generation]]));
+  const generations = { ...Object.fromEntries(added), ...process.generations };
+  const updated = { ...thaw(process), ...liveFields(spec), generations };
+  return digest(updated) === digest(process) ? undefined : updated;
 }
 
 const thaw = (process: Immutable<ProcessSpec>): ProcessSpec => structuredClone(process) as ProcessSpec;

@@ -46,7 +46,10 @@ export interface Dependant {
   readonly name: string;
   /** A process of it may run. */
   readonly alive: boolean;
+  /** It restarts when this one does. */
   readonly restartsWith: boolean;
+  /** The generation of this one that its process goes by. */
+  readonly knownGeneration: number | undefined;
   /** This one depends on it as well: neither can wait for the other. */
   readonly inCycle: boolean;
 }
@@ -121,6 +124,7 @@ export function viewService(
         name,
         alive: isOccupied(processes.get(name), actual.get(name)),
         restartsWith: one.spec.restartWithDependencies,
+        knownGeneration: processes.get(name)?.generations[id],
         inCycle: name === id || ownDependencies.has(name),
       })),
     configs: Array.from(world.configs)

@@ -10,6 +10,13 @@ export interface Leftover {
   readonly pids: readonly number[];
 }
 
+export interface LeftoverOptions {
+  /** Called for each service before it is asked to stop. */
+  readonly onFound: (leftover: Leftover) => void;
+  /** Aborting it ends all patience: they are killed. */
+  readonly force?: AbortSignal | undefined;
+}
+
 /** For a process without a record: the supervisor died between starting it and writing it down. */
 const DEFAULT_POLICY = { dependsOn: [], stopSignal: "SIGTERM", stopGraceMs: 10_000 } as const;
 
@@ -19,10 +26,8 @@ const DEFAULT_POLICY = { dependsOn: [], stopSignal: "SIGTERM", stopGraceMs: 10_0
  *
  * They are stopped, not taken over: their output went to the supervisor that died, so the next line that they write
  * would be lost, or end them. A process is touched only when its birth or its token proves that it is one of ours.
- *
- * @param onFound - Called for each service before it is asked to stop.
  */
-export async function stopLeftovers(records: ProcessRecords, onFound: (leftover: Leftover) => void): Promise<void> {
+export async function stopLeftovers(records: ProcessRecords, options: LeftoverOptions): Promise<void> {
   const written = new Map((await records.list()).map((record) => [record.service, record]));
   const found = await findLeftovers(records, written);
   const services = new Set([...written.keys(), ...found.map((one) => one.service)]);
@@ -35,7 +40,7 @@ export async function stopLeftovers(records: ProcessRecords, onFound: (leftover:
     const dependants = [...written.values()]
       .filter((one) => one.dependsOn.includes(service) && !before.includes(one.service) && one.service !== service)
       .map((one) => stop(one.service, [...before, service]));
-    const stopped = Promise.all(dependants).then(() => stopService(service, records, written, onFound));
+    const stopped = Promise.all(dependants).then(() => stopService(service, records, written, options));
     stops.set(service, stopped);
     return stopped;
   };
@@ -46,7 +51,7 @@ async function stopService(
   service: string,
   records: ProcessRecords,
   written: ReadonlyMap<string, ProcessRecord>,
-  onFound: (leftover: Leftover) => void,
+  { onFound, force }: LeftoverOptions,
 ): Promise<void> {
   const { stopSignal, stopGraceMs } = written.get(service) ?? DEFAULT_POLICY;
   const find = async () => (await findLeftovers(records, written)).filter((one) => one.service === service);
@@ -54,13 +59,12 @@ async function stopService(
   if (left.length > 0) {
     onFound({ service, pids: left.map(({ pid }) => pid) });
     for (const { pid } of left) signalProcess(pid, stopSignal as NodeJS.Signals);
-    if (!(await waitUntil(async () => (await find()).length === 0, stopGraceMs))) {
-      await waitUntil(async () => {
-        const survivors = await find();
-        for (const { pid } of survivors) signalProcess(pid, "SIGKILL");
-        return survivors.length === 0;
-      }, Number.POSITIVE_INFINITY);
-    }
+    await waitUntil(async () => force?.aborted === true || (await find()).length === 0, stopGraceMs);
+    await waitUntil(async () => {
+      const survivors = await find();
+      for (const { pid } of survivors) signalProcess(pid, "SIGKILL");
+      return survivors.length === 0;
+    }, Number.POSITIVE_INFINITY);
   }
   await records.remove(service);
 }

@@ -19,7 +19,7 @@ import { StopSignals } from "./stop-signals.ts";
  */
 export async function runSupervisor(options: Extract<CommandLine, { kind: "run" }>): Promise<number> {
   const { folder, stateFolder = join(folder, ".homeostat"), logLevel } = options;
-  const terminal = options.table && process.stdout.isTTY ? process.stdout : undefined;
+  const terminal = options.table && process.stdout.isTTY && process.env["TERM"] !== "dumb" ? process.stdout : undefined;
   // Whoever reads the output may go; the services stay.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
@@ -38,6 +38,7 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
       const text = `${service}: stops what a killed supervisor left running (pid ${pids.join(", ")})`;
       say({ level: "warn", text });
     },
+    force: signals.force,
   });
   const forced = stopWhenAsked(supervisor, signals, say);
 
@@ -82,15 +83,15 @@ async function stopWhenAsked(
 ): Promise<boolean> {
   await signals.first;
   say({ level: "info", text: "stops all services in order; Ctrl-C again kills them" });
-  let forced = false;
-  void signals.second.then(() => {
-    forced = true;
+  const kill = () => {
     say({ level: "warn", text: "kills all services" });
     supervisor.kill();
-  });
+  };
+  if (signals.force.aborted) kill();
+  else signals.force.addEventListener("abort", kill, { once: true });
   await supervisor.stop();
   say({ level: "info", text: "all services have stopped" });
-  return forced;
+  return signals.force.aborted;
 }
 
 function printLine({ level, text, at = new Date() }: Happening & { readonly at?: Date }): void {

@@ -3,8 +3,9 @@ import type { WriteStream } from "node:tty";
 import { renderScreen, type ScreenContent } from "./render-screen.ts";
 
 const ESC = "\u001b[";
-const ENTER = `${ESC}?1049h${ESC}?25l`;
-const LEAVE = `${ESC}?25h${ESC}?1049l`;
+/** The other screen, no cursor, and no line breaks of the terminal's own: what is too wide is cut off. */
+const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l`;
+const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`;
 
 /** Redraws happen at most this often. Unit: milliseconds. */
 const FRAME_MS = 100;

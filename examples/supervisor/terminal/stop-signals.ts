@@ -5,9 +5,10 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Wishes to stop, by signals. Disposing leaves signals to their default again. */
 export class StopSignals implements Disposable {
+  /** Resolves at the first wish. */
   readonly first: Promise<void>;
-  readonly second: Promise<void>;
-  readonly #resolve: (() => void)[] = [];
+  readonly #force = new AbortController();
+  readonly #onFirst: () => void;
   #count = 0;
   #since = new Date(8.64e15);
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -17,13 +18,20 @@ export class StopSignals implements Disposable {
     this.#lastMs = nowMs;
     if (this.#count === 0) this.#since = new Date();
     this.#count += 1;
-    this.#resolve[Math.min(this.#count, 2) - 1]?.();
+    if (this.#count === 1) this.#onFirst();
+    else this.#force.abort();
   };
 
   constructor() {
-    this.first = new Promise((resolve) => this.#resolve.push(resolve));
-    this.second = new Promise((resolve) => this.#resolve.push(resolve));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.first = promise;
+    this.#onFirst = resolve;
     for (const signal of SIGNALS) process.on(signal, this.#listener);
+  }
+
+  /** Aborts at the second wish: no more patience. */
+  get force(): AbortSignal {
+    return this.#force.signal;
   }
 
   get count(): number {
