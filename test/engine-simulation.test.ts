@@ -15,6 +15,7 @@ import {
 } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import { defineResource, isNotFound, Phase, shape, type AnyResourceType } from "../src/resource/index.ts";
+import { RegistrationError, type Runtime } from "../src/runtime/index.ts";
 import { wrapState, type State } from "../src/state/index.ts";
 import {
   InterceptedState,
@@ -172,10 +173,49 @@ interface Scenario {
   /** Watches are like those of another process: they lag behind by up to this time. Unit: milliseconds. */
   readonly lagMs: number;
   readonly cached: boolean;
+  /** Writes are limited, to few enough that controllers wait. */
+  readonly limited: boolean;
+  /** Reconciles that may start in one turn of the event loop. */
+  readonly yieldEvery: number;
   /** Events that the history keeps: with few, watches that lag behind have to start over. */
   readonly history: number;
   /** What the user does while each of some engines runs, one after the other. Unit: actions. */
   readonly lives: readonly number[];
+}
+
+/** Registers controllers in a running engine, one after the other. What a fault prevented is tried again. */
+class LateRegistration {
+  readonly errors: unknown[] = [];
+  readonly #runtime: Runtime;
+  readonly #left: (Controller | QueueController)[];
+  #busy = false;
+
+  constructor(runtime: Runtime, controllers: readonly (Controller | QueueController)[]) {
+    this.#runtime = runtime;
+    this.#left = [...controllers];
+  }
+
+  /** Begins to register the next one, unless that is under way. False when all are registered. */
+  tryNext(): boolean {
+    const [next] = this.#left;
+    if (next === undefined) return false;
+    if (!this.#busy) void this.#register(next);
+    return true;
+  }
+
+  async #register(controller: Controller | QueueController): Promise<void> {
+    this.#busy = true;
+    try {
+      await this.#runtime.register(controller);
+      this.#left.shift();
+    } catch (error) {
+      const expected =
+        error instanceof RegistrationError && (error.code === "watch_failed" || error.code === "stopped");
+      if (!expected) this.errors.push(error);
+    } finally {
+      this.#busy = false;
+    }
+  }
 }
 
 /** One State, the user who writes to it, and engines that come and go. */
@@ -205,18 +245,26 @@ class Simulation {
 
   async run(): Promise<void> {
     for (const [life, actions] of this.#scenario.lives.entries()) {
-      await using engine = await this.#start();
-      for (let action = 0; action < actions; action++) {
-        for (let burst = this.random() < 0.1 ? 20 : 1; burst > 0; burst--) await this.user.act();
-        await this.clock.advance(this.random() < 0.2 ? this.random() * 2_000 : this.random() * 20);
+      const controllers = this.#controllers();
+      const engine = await this.#start(controllers.splice(0, Math.floor(this.random() * (controllers.length + 1))));
+      const late = new LateRegistration(engine.runtime, controllers);
+      try {
+        for (let action = 0; action < actions; action++) {
+          for (let burst = this.random() < 0.1 ? 20 : 1; burst > 0; burst--) await this.user.act();
+          if (this.random() < 0.2) late.tryNext();
+          await this.clock.advance(this.random() < 0.2 ? this.random() * 2_000 : this.random() * 20);
+        }
+        if (life === this.#scenario.lives.length - 1) await this.#settle(late);
+      } finally {
+        await this.#stop(engine);
       }
-      if (life === this.#scenario.lives.length - 1) await this.#settle();
-      await this.#stop(engine);
+      expect(late.errors).toEqual([]);
     }
   }
 
-  async #start(): Promise<Engine> {
-    const { clock, random } = this;
+  /** In any order: whoever comes first, the others follow. */
+  #controllers(): (Controller | QueueController)[] {
+    const { random } = this;
     const calm = () => this.#calm;
     const controllers = [
       intToStrController("default", "strs"),
@@ -226,12 +274,25 @@ class Simulation {
       intDoublerController("default", "doubled"),
       sumController("Sum", { sourceNamespace: "doubled", targetNamespace: "sums", targetId: "sum" }),
     ];
-    // Not the doubles: their clean-up lists them, and must see one that was written although the answer was lost.
-    const cached = [Int, Str.in("strs"), Sentence.in("sentences"), Copy, Int.in("sums")];
-    const cache = this.#scenario.cached ? cached : [];
+    return controllers
+      .map((one) => ({ one, order: random() }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ one }) => one);
+  }
+
+  async #start(controllers: readonly (Controller | QueueController)[]): Promise<Engine> {
+    const { clock, random } = this;
+    const { cached, limited, yieldEvery } = this.#scenario;
     // An engine that cannot open its watches gives up; that is not what this is about.
     this.#calm = true;
-    const engine = await startEngine(wrapState(this.#faulty, { clock }), controllers, { clock, random, cache });
+    const engine = await startEngine(wrapState(this.#faulty, { clock }), controllers, {
+      clock,
+      random,
+      yieldEvery,
+      // Not the doubles: their clean-up lists them, and must see one that was written although the answer was lost.
+      cache: cached ? [Int, Str.in("strs"), Sentence.in("sentences"), Copy, Int.in("sums")] : [],
+      changeRateLimit: limited ? { perSecond: 20, burst: 3 } : undefined,
+    });
     await clock.settle();
     this.#calm = false;
     return engine;
@@ -253,8 +314,9 @@ class Simulation {
   }
 
   /** No more faults, and longer than any backoff: whoever failed last tries again. */
-  async #settle(): Promise<void> {
+  async #settle(late: LateRegistration): Promise<void> {
     this.#calm = true;
+    while (late.tryNext()) await this.clock.advance(1_000);
     for (let round = 0; round < 10 && !(await this.user.finishAll()); round++) await this.clock.advance(100_000);
     await this.clock.advance(200_000);
   }
@@ -297,6 +359,8 @@ describe("a control plane of many controllers, whatever fails", () => {
     seed: fc.integer(),
     lagMs: fc.constantFrom(0, 1, 50, 500),
     cached: fc.boolean(),
+    limited: fc.boolean(),
+    yieldEvery: fc.constantFrom(1, 500),
     history: fc.constantFrom(2, 5, 100),
     lives: fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 3 }),
   });
