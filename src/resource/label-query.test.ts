@@ -104,7 +104,7 @@ describe("matchesLabels", () => {
     expect(matches(exists("__proto__"), JSON.parse('{ "__proto__": "x" }') as Record<string, string>)).toBe(true);
   });
 
-  test.for([7, -1, 1.5, "equal", undefined])("operator %o is a programming mistake, label or not", (operator) => {
+  test.for([7, -1, 1.5, "equals", undefined])("operator %o is a programming mistake, label or not", (operator) => {
     const term = { key: "a", operator, values: ["1"], invert: false } as unknown as LabelTerm;
     expect(() => matches(term, { a: "1" })).toThrow("unknown label operator");
     expect(() => matches(term, {})).toThrow(RangeError);

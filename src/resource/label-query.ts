@@ -3,15 +3,15 @@ import type { Dictionary } from "./dictionary.ts";
 import { describeValue } from "./describe-value.ts";
 import { parseQuantity } from "./quantity.ts";
 
-/** How a label term compares. The numbers are the wire protocol's. */
+/** How a label term compares. The first three answer for a missing label as well; the comparisons have no answer then. */
 export const LabelOperator = {
-  exists: 0,
-  equal: 1,
-  in: 2,
-  lessThan: 3,
-  lessOrEqual: 4,
-  lessThanNumeric: 5,
-  lessOrEqualNumeric: 6,
+  exists: "exists",
+  equal: "equal",
+  in: "in",
+  lessThan: "lessThan",
+  lessOrEqual: "lessOrEqual",
+  lessThanNumeric: "lessThanNumeric",
+  lessOrEqualNumeric: "lessOrEqualNumeric",
 } as const;
 export type LabelOperator = (typeof LabelOperator)[keyof typeof LabelOperator];
 
@@ -56,12 +56,17 @@ function matchesTerm({ key, operator, values, invert }: LabelTerm, labels: Dicti
   return answer !== undefined && answer !== invert;
 }
 
-const KNOWN_OPERATORS: ReadonlySet<number> = new Set(Object.values(LabelOperator));
+const KNOWN_OPERATORS: ReadonlySet<string> = new Set(Object.values(LabelOperator));
+const ANSWER_FOR_MISSING: ReadonlySet<LabelOperator> = new Set([
+  LabelOperator.exists,
+  LabelOperator.equal,
+  LabelOperator.in,
+]);
 
 /** True, false, or undefined when the two sides cannot be compared. */
 function compare(operator: LabelOperator, label: string | undefined, values: readonly string[]): boolean | undefined {
   if (!KNOWN_OPERATORS.has(operator)) throw new RangeError(`unknown label operator ${describeValue(operator)}`);
-  if (label === undefined) return operator <= LabelOperator.in ? false : undefined;
+  if (label === undefined) return ANSWER_FOR_MISSING.has(operator) ? false : undefined;
   if (operator === LabelOperator.exists) return true;
   const [value] = values;
   if (value === undefined) return false;
