@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
 import { silentLogger } from "../controller/index.ts";
@@ -164,6 +165,55 @@ describe("TaskRunner", () => {
     const options = { log: silentLogger } as unknown as ConstructorParameters<typeof TaskRunner>[0];
     expect(() => new TaskRunner(options)).toThrow(
       new TypeError("TaskRunner needs a function `equal` that compares two specs, for example equalByOwnRule"),
+    );
+  });
+
+  test("any calls, made without waiting in between, end as they would one after the other", async () => {
+    const id = fc.constantFrom("a", "b", "c");
+    const value = fc.integer({ min: 0, max: 2 });
+    const wanted = fc.uniqueArray(fc.tuple(id, value), { selector: ([name]) => name });
+    const call = fc.oneof(
+      fc.record({ do: fc.constant("reconcile" as const), wanted }),
+      fc.record({ do: fc.constant("startTask" as const), id, value }),
+      fc.record({ do: fc.constant("stopTask" as const), id }),
+      fc.record({ do: fc.constant("stop" as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { maxLength: 20 }), async (calls) => {
+        const { running, runner, spec } = setUp();
+        const model = new Map<string, number>();
+        const made: Promise<void>[] = [];
+        for (const one of calls) {
+          switch (one.do) {
+            case "reconcile":
+              made.push(
+                runner.reconcile(
+                  one.wanted.map(([name, number]) => spec(name, number)),
+                  "",
+                ),
+              );
+              model.clear();
+              for (const [name, number] of one.wanted) model.set(name, number);
+              break;
+            case "startTask":
+              made.push(runner.startTask(spec(one.id, one.value), ""));
+              model.set(one.id, one.value);
+              break;
+            case "stopTask":
+              made.push(runner.stopTask(one.id));
+              model.delete(one.id);
+              break;
+            case "stop":
+              made.push(runner.stop());
+              model.clear();
+          }
+        }
+        await Promise.all(made);
+        expect([...running].sort()).toEqual([...model].map(([name, number]) => `${name}=${number} `).sort());
+        expect([...runner.states().keys()].sort()).toEqual([...model.keys()].sort());
+        await runner.stop();
+        expect([...running]).toEqual([]);
+      }),
     );
   });
 });
