@@ -1,5 +1,12 @@
 import type { AnyResourceType, Change, Ref, Resource, SpecOf } from "../resource/index.ts";
-import type { CallOptions, ExpectedPhase, GetOptions, ListOptions, ResourceList, TeardownSignal } from "../state/index.ts";
+import type {
+  CallOptions,
+  ExpectedPhase,
+  GetOptions,
+  ListOptions,
+  ResourceList,
+  TeardownSignal,
+} from "../state/index.ts";
 
 /** The member of the union `R` whose type is called `Type`. */
 type Named<R extends AnyResourceType, Type extends string> = Extract<R, { readonly type: Type }>;
@@ -13,7 +20,10 @@ type ResourceOf<R extends AnyResourceType> = Resource<SpecOf<R>, R["type"]>;
 export interface ControllerReader<Readable extends AnyResourceType> {
   /** @throws {StateError} `not_found`. @throws {UndeclaredError} when the resource is neither input nor output. */
   get<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R>>;
-  get<Type extends Readable["type"]>(ref: Ref<unknown, Type>, options?: GetOptions): Promise<ResourceOf<Named<Readable, Type>>>;
+  get<Type extends Readable["type"]>(
+    ref: Ref<unknown, Type>,
+    options?: GetOptions,
+  ): Promise<ResourceOf<Named<Readable, Type>>>;
 
   getOrNull<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R> | undefined>;
   getOrNull<Type extends Readable["type"]>(
@@ -97,5 +107,5 @@ export interface ControllerState<
   Readable extends AnyResourceType = AnyResourceType,
   Writable extends AnyResourceType = AnyResourceType,
   Finalizable extends AnyResourceType = AnyResourceType,
-> extends ControllerReader<Readable>,
-    ControllerWriter<Writable, Finalizable> {}
+>
+  extends ControllerReader<Readable>, ControllerWriter<Writable, Finalizable> {}

@@ -2,7 +2,16 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { expectTypeOf } from "vitest";
 
 import { defineResource } from "../resource/index.ts";
-import { controller, exclusive, mapped, mappedDestroyReady, queueController, requeueAfter, strong, weak } from "./index.ts";
+import {
+  controller,
+  exclusive,
+  mapped,
+  mappedDestroyReady,
+  queueController,
+  requeueAfter,
+  strong,
+  weak,
+} from "./index.ts";
 
 declare const numberSpec: StandardSchemaV1<{ value: number }>;
 declare const textSpec: StandardSchemaV1<{ value: string; tags: string[] }>;

@@ -22,7 +22,11 @@ interface ClassicContext<
   O extends readonly Output[],
   D extends readonly AnyResourceType[],
 > {
-  readonly state: ControllerState<ResourceIn<I> | ResourceIn<O> | D[number], ResourceIn<O>, FinalizableIn<I> | D[number]>;
+  readonly state: ControllerState<
+    ResourceIn<I> | ResourceIn<O> | D[number],
+    ResourceIn<O>,
+    FinalizableIn<I> | D[number]
+  >;
   readonly log: Logger;
   /** Aborts when the runtime stops. */
   readonly signal: AbortSignal;
@@ -35,7 +39,10 @@ interface ClassicContext<
    *
    * @throws {RegistrationError} for a duplicate, or an input kind of queue controllers.
    */
-  updateInputs(this: void, inputs: readonly Input<D[number] | ResourceIn<I>, "weak" | "strong" | "destroyReady">[]): Promise<void>;
+  updateInputs(
+    this: void,
+    inputs: readonly Input<D[number] | ResourceIn<I>, "weak" | "strong" | "destroyReady">[],
+  ): Promise<void>;
 }
 
 export interface ReconcileContext<

@@ -37,7 +37,7 @@ export class RequeueError extends Error {
   /** @param cause - The failure behind it, if any; its text becomes this error's. */
   constructor(afterMs: number, cause?: unknown) {
     checkDelay(afterMs);
-    const text = cause instanceof Error ? cause.message : cause === undefined ? undefined : String(cause);
+    const text = cause instanceof Error ? cause.message : typeof cause === "string" ? cause : undefined;
     super(text ?? `requeue in ${afterMs} ms`, cause === undefined ? undefined : { cause });
     this.afterMs = afterMs;
   }
@@ -55,7 +55,8 @@ export class SkipError extends Error {
 }
 
 /** The first {@link RequeueError} in the `cause` chain. */
-export const findRequeue = (error: unknown): RequeueError | undefined => find(error, REQUEUE) as RequeueError | undefined;
+export const findRequeue = (error: unknown): RequeueError | undefined =>
+  find(error, REQUEUE) as RequeueError | undefined;
 
 /** The first {@link SkipError} in the `cause` chain. */
 export const findSkip = (error: unknown): SkipError | undefined => find(error, SKIP) as SkipError | undefined;

@@ -8,11 +8,11 @@ import type { ReconcileResult } from "./outcome.ts";
 import type { Output } from "./output.ts";
 
 /** The state as a queue controller sees it: primaries, inputs and outputs readable, outputs writable. */
-export type QueueState<P extends AnyResourceType, I extends readonly MappedInput[], O extends readonly Output[]> = ControllerState<
-  P | ResourceIn<I> | ResourceIn<O>,
-  ResourceIn<O>,
-  P | FinalizableIn<I>
->;
+export type QueueState<
+  P extends AnyResourceType,
+  I extends readonly MappedInput[],
+  O extends readonly Output[],
+> = ControllerState<P | ResourceIn<I> | ResourceIn<O>, ResourceIn<O>, P | FinalizableIn<I>>;
 
 interface QueueContext<P extends AnyResourceType, I extends readonly MappedInput[], O extends readonly Output[]> {
   readonly state: QueueState<P, I, O>;
@@ -60,7 +60,9 @@ export interface QueueController<
   readonly concurrency?: number | undefined;
   reconcile(context: QueueReconcileContext<P, I, O>): Promise<ReconcileResult> | ReconcileResult;
   /** Maps changes of those inputs that have no mapper of their own. Not called for others. */
-  mapInput?(context: MapInputContext<P, I, O>): Iterable<Ref<unknown, P["type"]>> | Promise<Iterable<Ref<unknown, P["type"]>>>;
+  mapInput?(
+    context: MapInputContext<P, I, O>,
+  ): Iterable<Ref<unknown, P["type"]>> | Promise<Iterable<Ref<unknown, P["type"]>>>;
   /** Runs beside the workers; done when it returns, started again with backoff when it throws. */
   runHook?(context: QueueContext<P, I, O>): Promise<void>;
   /** Called once, when all else of this controller has ended. */

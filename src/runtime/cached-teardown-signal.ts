@@ -1,16 +1,16 @@
 import { formatPointer, Phase, type Metadata, type Pointer } from "../resource/index.ts";
 import type { TeardownSignal } from "../state/index.ts";
-import type { CacheObserver, KindCache } from "./kind-cache.ts";
+import type { CacheObserver, ObservedCache } from "./cache-observer.ts";
 
 /** A teardown signal that is served by a cache. It stops listening as soon as it has aborted. */
 export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
   readonly #controller = new AbortController();
-  readonly #cache: KindCache;
+  readonly #cache: ObservedCache;
   readonly #pointer: Pointer;
   readonly #parent: AbortSignal | undefined;
   readonly #onParentAbort = (): void => this.#abort(this.#parent?.reason);
 
-  constructor(cache: KindCache, pointer: Pointer, parent: AbortSignal | undefined) {
+  constructor(cache: ObservedCache, pointer: Pointer, parent: AbortSignal | undefined) {
     this.#cache = cache;
     this.#pointer = pointer;
     this.#parent = parent;

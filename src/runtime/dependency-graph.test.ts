@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { InputKind, OutputKind } from "../controller/index.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import { DependencyGraph } from "./dependency-graph.ts";
+import { RegistrationError } from "./registration-error.ts";
 
 const input = (kind: InputKind, namespace: string, type: string, id?: string): DeclaredInput => ({
   kind,
@@ -9,6 +10,17 @@ const input = (kind: InputKind, namespace: string, type: string, id?: string): D
   type,
   id,
 });
+
+/** The code of the registration error that `act` throws; undefined when it throws nothing. */
+function codeOf(act: () => void): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RegistrationError && error.controller === "Me") return error.code;
+    throw error;
+  }
+}
 
 function withOutputs(): DependencyGraph {
   const graph = new DependencyGraph();
@@ -57,9 +69,7 @@ describe("outputs", () => {
     if (owner !== undefined) {
       graph.addOutput(owner === "itself" ? "Me" : "Other", { type: "T", kind: presentKind as OutputKind });
     }
-    const claim = () => graph.addOutput("Me", { type: "T", kind });
-    if (code === undefined) expect(claim).not.toThrow();
-    else expect(claim).toThrow(expect.objectContaining({ name: "RegistrationError", code, controller: "Me" }));
+    expect(codeOf(() => graph.addOutput("Me", { type: "T", kind }))).toBe(code);
   });
 });
 

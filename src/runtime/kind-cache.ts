@@ -19,15 +19,9 @@ import {
   type ResourceList,
   type TeardownSignal,
 } from "../state/index.ts";
+import type { CacheObserver, ObservedCache } from "./cache-observer.ts";
 import { CachedTeardownSignal } from "./cached-teardown-signal.ts";
 import type { Gauge } from "./metrics.ts";
-
-/** Sees the changes of one resource in a cache, after they were made. */
-export interface CacheObserver {
-  changed(now: Metadata | "nothing"): void;
-  /** The contents were exchanged as a whole. */
-  swapped(now: Metadata | "nothing"): void;
-}
 
 /** Changes that may gather unsorted before sorting everything anew is cheaper than merging them. */
 const FEWEST_CHANGES = 64;
@@ -39,7 +33,7 @@ const FEWEST_CHANGES = 64;
  * watch that lost its place makes it *fill again* beside the old contents, which are served until the new ones
  * are complete. Resources are shared, frozen values: neither feeding nor reading copies them.
  */
-export class KindCache {
+export class KindCache implements ObservedCache {
   readonly kind: Kind;
   readonly #gauge: Gauge;
   #byId = new Map<string, Resource>();
@@ -184,7 +178,6 @@ export class KindCache {
     return new CachedTeardownSignal(this, pointer, signal);
   }
 
-  /** True when the resource is neither absent nor tearing down. */
   isRunning(id: string): boolean {
     return this.#byId.get(id)?.metadata.phase === Phase.running;
   }

@@ -4,7 +4,7 @@ import { EventType, type Event } from "../state/index.ts";
 import type { Route } from "./adapter.ts";
 import type { Dependent, KindDependents } from "./dependency-graph.ts";
 import type { KindCache } from "./kind-cache.ts";
-import type { PendingChange, Pipeline } from "./pipeline.ts";
+import type { ChangeSource, PendingChange, Pipeline } from "./pipeline.ts";
 
 /** What a channel asks the runtime. */
 export interface ChannelHost {
@@ -31,7 +31,7 @@ interface Routes {
  * merged. *Resyncing* (from `Resynced` to `Bootstrapped`): the watch lost its place, and gives the contents anew; at
  * the end everything that is there, and everything that is no more, counts as changed.
  */
-export class KindChannel {
+export class KindChannel implements ChangeSource {
   readonly kind: Kind;
   readonly cache: KindCache | undefined;
   readonly #host: ChannelHost;
@@ -100,12 +100,10 @@ export class KindChannel {
     return undefined;
   }
 
-  /** The pipeline has taken the change of this resource. */
   delivered(id: string): void {
     this.#pending.delete(id);
   }
 
-  /** Triggers everyone who depends on the resource now. */
   route(metadata: Metadata, nowMs: number, certain: boolean): void {
     const { wide, byId } = this.#currentRoutes();
     for (const route of wide) route.trigger(metadata, nowMs, certain);
@@ -121,7 +119,7 @@ export class KindChannel {
       pending.certain ||= certain;
       return;
     }
-    const change = { channel: this, metadata, certain };
+    const change = { source: this, metadata, certain };
     this.#pending.set(metadata.id, change);
     this.#host.pipeline.add(change);
   }

@@ -1,5 +1,6 @@
 import { compareVersions, type Metadata, type Resource } from "../resource/index.ts";
-import type { CacheObserver, KindCache } from "./kind-cache.ts";
+import type { CacheObserver } from "./cache-observer.ts";
+import type { KindCache } from "./kind-cache.ts";
 
 /** What is at an address after a write, or after an event. */
 type Content = Metadata | "nothing";

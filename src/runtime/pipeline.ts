@@ -1,18 +1,25 @@
 import type { Clock } from "../clock/index.ts";
 import type { Logger } from "../controller/index.ts";
 import type { Metadata } from "../resource/index.ts";
-import type { KindChannel } from "./kind-channel.ts";
+
+/** Where a change came from, and goes back to for its delivery. */
+export interface ChangeSource {
+  /** The pipeline has taken the change of this resource. */
+  delivered(id: string): void;
+  /** Triggers everyone who depends on the resource now. */
+  route(metadata: Metadata, nowMs: number, certain: boolean): void;
+}
 
 /** A change that waits for its delivery. The last one of a resource wins. */
 export interface PendingChange {
-  readonly channel: KindChannel;
+  readonly source: ChangeSource;
   metadata: Metadata;
   /** Passes every filter. */
   certain: boolean;
 }
 
 /**
- * Stage 2 of the event pipeline. Stage 1 ({@link KindChannel}) merges changes as they come; this delivers them.
+ * Stage 2 of the event pipeline. Stage 1, one channel for each kind, merges changes as they come; this delivers them.
  *
  * The hand-over crosses a macrotask: whatever changed in one turn of the event loop, however often, is delivered
  * together in the next, in order of first change. Only metadata travels, never a spec.
@@ -61,10 +68,10 @@ export class Pipeline {
     const calls = this.#calls;
     this.#calls = [];
     const nowMs = this.#clock.monotonic();
-    for (const { channel, metadata, certain } of changes) {
-      channel.delivered(metadata.id);
+    for (const { source, metadata, certain } of changes) {
+      source.delivered(metadata.id);
       try {
-        channel.route(metadata, nowMs, certain);
+        source.route(metadata, nowMs, certain);
       } catch (error) {
         this.#log.error("delivering a change failed", { type: metadata.type, id: metadata.id, error });
       }

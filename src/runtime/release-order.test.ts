@@ -115,18 +115,18 @@ describe("ReleaseOrder", () => {
         });
         let model: { key: Key; atMs: number; sequence: number }[] = [];
         let nowMs = BASE_MS;
+        const popped: (number | undefined)[] = [];
+        const expected: (number | undefined)[] = [];
         steps.forEach(({ name, delayMs, passMs, pop }, sequence) => {
           nowMs += passMs;
           const key = all[name];
           if (key === undefined) return;
           if (pop) {
-            const due = order.peek(nowMs);
             const first = model.toSorted((a, b) => a.atMs - b.atMs || a.sequence - b.sequence)[0];
-            const expected = first !== undefined && first.atMs <= nowMs ? first.key : undefined;
-            expect(due?.name).toBe(expected?.name);
-            if (due === undefined) return;
-            order.pop();
-            model = model.filter((entry) => entry.key !== due);
+            const due = first !== undefined && first.atMs <= nowMs ? first : undefined;
+            expected.push(due?.key.name);
+            model = model.filter((entry) => entry !== due);
+            popped.push(order.peek(nowMs) && order.pop()?.name);
             return;
           }
           const atMs = nowMs + delayMs;
@@ -136,6 +136,7 @@ describe("ReleaseOrder", () => {
           else if (atMs < waiting.atMs) Object.assign(waiting, { atMs, sequence });
           expect(order.length).toBe(model.length);
         });
+        expect(popped).toEqual(expected);
       }),
     );
   });
