@@ -34,6 +34,11 @@ export class WireReader {
     this.#end = bytes.length;
   }
 
+  /** Nothing is left of the message. */
+  get atEnd(): boolean {
+    return this.#at === this.#end;
+  }
+
   /** Number of the next field times 8, plus its wire type; 0 at the end of the message. */
   tag(): number {
     if (this.#at === this.#end) return 0;

@@ -1,6 +1,8 @@
 import type { Resource } from "./resource.ts";
 import { defineResource, type AnyResourceType, type ResourceType } from "./resource-type.ts";
 import { describeValue } from "./describe-value.ts";
+import { definitionCodec, namespaceCodec } from "./meta-codecs.ts";
+import type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./meta-specs.ts";
 import { shape } from "./shape.ts";
 import { StateError } from "./state-error.ts";
 
@@ -8,41 +10,14 @@ import { StateError } from "./state-error.ts";
 export const META_NAMESPACE = "meta";
 export const META_OWNER = "meta";
 
-export interface NamespaceSpec {
-  description: string;
-}
-
 /** One per namespace; the id is its name. Informative: a namespace can be used without. */
 export const NamespaceType: ResourceType<NamespaceSpec, "Namespaces.meta.cosi.dev"> = defineResource({
   type: "Namespaces.meta.cosi.dev",
   namespace: META_NAMESPACE,
   spec: shape({ description: "string" }),
+  codec: namespaceCodec,
   aliases: ["ns"],
 });
-
-/** A column of the tables in which resources of a type are shown. */
-export interface PrintColumn {
-  name: string;
-  /** Path into the spec, in curly braces: `{.size}`. See {@link toPrintPath}. */
-  jsonPath: string;
-}
-
-/** How a type is called and shown. {@link fillDefinition} makes one. */
-export interface ResourceDefinitionSpec {
-  /** The full type: `Disks.hw.example`. */
-  type: string;
-  /** The type in the singular, without its suffix: `Disk`. */
-  displayType: string;
-  defaultNamespace: string;
-  /** Short names, in lower case. */
-  aliases: string[];
-  /** Everything that the type may be called besides its full name, in lower case. */
-  allAliases: string[];
-  skipAutomaticAliases?: boolean | undefined;
-  printColumns: PrintColumn[];
-  /** Absent for types that may be shown freely. */
-  sensitivity?: "sensitive" | undefined;
-}
 
 /** One per type; the id is the type in lower case. */
 export const ResourceDefinitionType: ResourceType<ResourceDefinitionSpec, "ResourceDefinitions.meta.cosi.dev"> =
@@ -59,6 +34,7 @@ export const ResourceDefinitionType: ResourceType<ResourceDefinitionSpec, "Resou
       printColumns: [{ name: "string", jsonPath: "string" }],
       "sensitivity?": parseSensitivity,
     }),
+    codec: definitionCodec,
     aliases: ["api-resources"],
     columns: { Aliases: "$.aliases[:]" },
   });

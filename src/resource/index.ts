@@ -9,10 +9,8 @@ export {
   ResourceDefinitionType,
   toPrintPath,
   type DefinitionInput,
-  type NamespaceSpec,
-  type PrintColumn,
-  type ResourceDefinitionSpec,
 } from "./definition.ts";
+export type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./meta-specs.ts";
 export {
   copyDictionary,
   EMPTY_DICTIONARY,
