@@ -105,8 +105,10 @@ export function encodeMetadata(init: MetadataInit): Record<string, string | stri
       throw new TypeError(`metadata name ${JSON.stringify(name)} may have only a-z, 0-9, "_", "-" and "."`);
     }
     if (isReserved(name)) throw new TypeError(`metadata name "${name}" is reserved by gRPC`);
-    const list = typeof values === "string" || values instanceof Uint8Array ? [values] : values;
-    headers[name] = list.map((value) => encodeValue(name, value));
+    headers[name] =
+      typeof values === "string" || values instanceof Uint8Array
+        ? encodeValue(name, values)
+        : values.map((value) => encodeValue(name, value));
   }
   return headers;
 }

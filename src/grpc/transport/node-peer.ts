@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { PeerCertificate, TLSSocket } from "node:tls";
+import { type PeerCertificate, TLSSocket } from "node:tls";
 import type { Peer } from "./peer.ts";
 
 /** The peer of a socket. */
@@ -9,14 +9,18 @@ export class NodePeer implements Peer {
   readonly encrypted: boolean;
   readonly certificate: PeerCertificate | undefined;
 
+  /** @param socket - The socket of an HTTP/2 session, which stands for the real one. */
   constructor(socket: Socket | TLSSocket) {
     const { remoteAddress, remotePort } = socket;
     this.kind = remoteAddress === undefined ? "unix" : "tcp";
-    this.address = remoteAddress === undefined ? undefined : `${remoteAddress}:${remotePort}`;
-    this.encrypted = "encrypted" in socket && socket.encrypted;
-    this.certificate =
-      this.encrypted && "authorized" in socket && socket.authorized ? certificateOf(socket) : undefined;
+    this.address = remoteAddress === undefined ? undefined : formatHostPort(remoteAddress, remotePort);
+    this.encrypted = socket instanceof TLSSocket;
+    this.certificate = socket instanceof TLSSocket && socket.authorized ? certificateOf(socket) : undefined;
   }
+}
+
+function formatHostPort(host: string, port: number | undefined): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function certificateOf(socket: TLSSocket): PeerCertificate | undefined {
