@@ -53,21 +53,21 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: "a name that is taken",
     text: "metadata:\n  type: Service\n  id: a-first\nspec:\n  command: [sleep, '1']\n",
-    line: 1,
+    line: 3,
     field: "metadata.id",
     message: /a-first is declared in a-first\.yaml already/,
   },
   {
     what: "a name that is no file name",
     text: "metadata:\n  type: Service\n  id: ../../etc/bad\nspec:\n  command: [sleep, '1']\n",
-    line: 1,
+    line: 3,
     field: "metadata.id",
     message: /must be a name/,
   },
   {
     what: "another namespace",
     text: "metadata:\n  type: Service\n  namespace: other\n  id: bad\nspec:\n  command: [sleep, '1']\n",
-    line: 1,
+    line: 3,
     field: "metadata.namespace",
     message: /must be default/,
   },
@@ -110,6 +110,7 @@ describe("mistakes in manifests", () => {
   test("when a manifest gets a mistake, the last good version keeps running until it is mended", async () => {
     await using world = await SupervisorWorld.start({
       "a.yaml": GOOD + serviceManifest("other", { command: SLEEP }),
+      "check.yaml": manifest("HealthCheck", "h", { service: "good", command: ["true"] }),
     });
     const { pid } = await world.ready("good");
     await world.ready("other");
@@ -120,6 +121,8 @@ describe("mistakes in manifests", () => {
     );
     const broken = await world.manifest("a.yaml", ({ problems }) => problems.length > 0);
     expect(broken.kept).toEqual(["Services/good"]);
+    // What is kept counts as declared.
+    expect((await world.manifest("check.yaml", () => true)).problems).toEqual([]);
     expect(await world.service("other", ({ restarts, ready }) => ready && restarts === 1)).toBeDefined();
     expect(await world.ready("good")).toMatchObject({ pid, restarts: 0 });
 
@@ -136,7 +139,7 @@ describe("mistakes in manifests", () => {
     });
     const { problems } = await world.manifest("a.yaml", () => true);
     expect(problems).toMatchObject([
-      { severity: "warning", field: "spec.dependsOn[0]", message: 'no service "b" is declared' },
+      { severity: "warning", line: 3, field: "spec.dependsOn[0]", message: 'no service "b" is declared' },
     ]);
     expect(await world.service("a", ({ state }) => state === "blocked")).toMatchObject({
       reason: 'depends on "b", which is not declared',

@@ -11,6 +11,7 @@ import {
   type SpecOf,
 } from "homeostat";
 
+import { findDoubts } from "../manifest-files/find-doubts.ts";
 import { MANIFEST_TYPES, parseFiles, type Declarable, type ParsedFile } from "../manifest-files/parse-files.ts";
 import { readFolder } from "../manifest-files/read-folder.ts";
 import { watchFolder } from "../manifest-files/watch-folder.ts";
@@ -89,9 +90,11 @@ async function reconcileFolder(state: State, folder: string): Promise<void> {
     // Its document may be the one with the mistake: the last good version stays.
     return spoiled.has(resource.metadata.annotations[FILE_ANNOTATION] ?? "") ? "kept" : false;
   });
+  const inForce = (await state.list(Service)).filter(({ metadata }) => metadata.phase === Phase.running);
+  const services = new Map(inForce.map(({ metadata, spec }) => [metadata.id, spec.dependsOn]));
   for (const file of files) {
     await state.modify(ManifestStatus, file.name, () => ({
-      problems: file.problems.map((problem) => ({ ...problem })),
+      problems: [...file.problems, ...findDoubts(file, services)],
       applied: file.resources.map(keyOf).sort(),
       kept: kept.filter(({ metadata }) => metadata.annotations[FILE_ANNOTATION] === file.name).map(keyOf),
     }));

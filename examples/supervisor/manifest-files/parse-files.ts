@@ -1,7 +1,6 @@
 import { formatPointer, type Resource } from "homeostat";
 import { parseManifests } from "homeostat/yaml";
 
-import { findCycle } from "../logic/dependency-graph.ts";
 import { ConfigFile, HealthCheck, Service, type ManifestProblem } from "../resources/index.ts";
 import type { ManifestFile } from "./read-folder.ts";
 
@@ -15,110 +14,66 @@ export interface ParsedFile {
   readonly name: string;
   readonly resources: readonly Resource[];
   readonly problems: readonly ManifestProblem[];
+  /** Where a field of one of the resources stands. */
+  readonly placeOf: (resource: Resource, path: FieldPath) => Pick<ManifestProblem, "line" | "column" | "field">;
 }
+
+/** Keys and indexes from the document inwards. */
+export type FieldPath = readonly (string | number)[];
 
 /** Ids become file names, so they are kept plain. */
 const PLAIN_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
-/** Reads all manifests. A mistake costs the document that it is in, or, for a doubtful reference, nothing but a warning. */
+/** Reads all manifests. A mistake costs the document that it is in. */
 export async function parseFiles(files: readonly ManifestFile[]): Promise<ParsedFile[]> {
   const seen = new Map<string, string>();
-  const parsed: (ParsedFile & { readonly places: ReadonlyMap<Resource, Place> })[] = [];
+  const parsed: ParsedFile[] = [];
+  // One after the other: of two that declare the same, the first counts.
   for (const file of files) parsed.push(await parseFile(file, seen));
-
-  const services = new Map<string, readonly string[]>();
-  for (const { metadata, spec } of parsed.flatMap(({ resources }) => resources)) {
-    if (metadata.type === Service.type) services.set(metadata.id, Service.parseSpec(spec).dependsOn);
-  }
-  return parsed.map(({ name, resources, problems, places }) => ({
-    name,
-    resources,
-    problems: [
-      ...problems,
-      ...resources.flatMap((resource) =>
-        doubtsAbout(resource, services).map((doubt) => ({ ...places.get(resource), ...doubt })),
-      ),
-    ],
-  }));
+  return parsed;
 }
 
-interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-async function parseFile(
-  file: ManifestFile,
-  seen: Map<string, string>,
-): Promise<ParsedFile & { readonly places: ReadonlyMap<Resource, Place> }> {
+async function parseFile(file: ManifestFile, seen: Map<string, string>): Promise<ParsedFile> {
   const { name } = file;
-  const places = new Map<Resource, Place>();
   if (file.error !== undefined) {
-    return { name, resources: [], problems: [{ severity: "error", message: file.error }], places };
+    return { name, resources: [], problems: [{ severity: "error", message: file.error }], placeOf: () => ({}) };
   }
-  const { resources, errors, positions } = await parseManifests(file.text, { types: MANIFEST_TYPES, file: name });
-  const problems: ManifestProblem[] = errors.map(({ line, column, field, reason }) => ({
+  const manifests = await parseManifests(file.text, { types: MANIFEST_TYPES, file: name });
+  const problems: ManifestProblem[] = manifests.errors.map(({ line, column, field, reason }) => ({
     severity: "error",
     line,
     column,
     field,
     message: reason,
   }));
-  const good = resources.filter((resource) => {
-    const { line = 1, column = 1 } = positions.get(resource) ?? {};
-    places.set(resource, { line, column });
+  const placeOf: ParsedFile["placeOf"] = (resource, path) => {
+    const { line, column } = manifests.positionOf(resource, ...path) ?? {};
+    return { line, column, field: formatField(path) };
+  };
+  const resources = manifests.resources.filter((resource) => {
     const objection = objectionTo(resource, seen);
     if (objection === undefined) seen.set(formatPointer(resource.metadata), name);
-    else problems.push({ severity: "error", line, column, ...objection });
+    else problems.push({ severity: "error", ...placeOf(resource, objection.path), message: objection.message });
     return objection === undefined;
   });
-  return { name, resources: good, problems, places };
+  return { name, resources, problems, placeOf };
 }
+
+const formatField = (path: FieldPath): string =>
+  path.map((key, i) => (typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`)).join("");
 
 /** Why a resource cannot be put in force, although it is well formed. */
 function objectionTo(
   { metadata }: Resource,
   seen: ReadonlyMap<string, string>,
-): Pick<ManifestProblem, "field" | "message"> | undefined {
+): { readonly path: FieldPath; readonly message: string } | undefined {
   const { id, namespace } = metadata;
   if (!PLAIN_ID.test(id)) {
     const message = `${JSON.stringify(id.slice(0, 100))} must be a name of at most 63 letters, digits, '.', '_' and '-'`;
-    return { field: "metadata.id", message };
+    return { path: ["metadata", "id"], message };
   }
-  if (namespace !== "default") return { field: "metadata.namespace", message: "must be default, or absent" };
+  if (namespace !== "default") return { path: ["metadata", "namespace"], message: "must be default, or absent" };
   const other = seen.get(formatPointer(metadata));
-  return other === undefined ? undefined : { field: "metadata.id", message: `${id} is declared in ${other} already` };
-}
-
-/** References that lead nowhere, or in a circle. They may be right once another file is there, so they are warnings. */
-function doubtsAbout(
-  { metadata: { id, type }, spec }: Resource,
-  services: ReadonlyMap<string, readonly string[]>,
-): ManifestProblem[] {
-  const unknown = (field: string, name: string): ManifestProblem[] =>
-    services.has(name)
-      ? []
-      : [{ severity: "warning", field, message: `no service ${JSON.stringify(name)} is declared` }];
-  switch (type) {
-    case Service.type: {
-      const { dependsOn } = Service.parseSpec(spec);
-      const cycle = findCycle(services, id);
-      return [
-        ...dependsOn.flatMap((name, i) => unknown(`spec.dependsOn[${i}]`, name)),
-        ...(cycle === undefined
-          ? []
-          : [
-              {
-                severity: "warning" as const,
-                field: "spec.dependsOn",
-                message: `dependency cycle: ${cycle.join(" → ")}`,
-              },
-            ]),
-      ];
-    }
-    case HealthCheck.type:
-      return unknown("spec.service", HealthCheck.parseSpec(spec).service);
-    default:
-      return ConfigFile.parseSpec(spec).restarts.flatMap((name, i) => unknown(`spec.restarts[${i}]`, name));
-  }
+  if (other === undefined) return undefined;
+  return { path: ["metadata", "id"], message: `${id} is declared in ${other} already` };
 }

@@ -103,6 +103,8 @@ export class ManagedProcess {
     this.#phase = "stopping";
     if (lives && this.pid !== undefined) {
       signalGroup(this.pid, signal as NodeJS.Signals);
+      // A process that was halted would see the signal only when it goes on.
+      signalGroup(this.pid, "SIGCONT");
       void this.#killAfter(graceMs);
     }
     this.#onChange();

@@ -1,6 +1,5 @@
 import type { Immutable } from "homeostat";
 
-import { describeExit } from "../logic/service-plan.ts";
 import { plainText } from "../process/plain-text.ts";
 import {
   FOLDER_STATUS_ID,
@@ -31,7 +30,7 @@ export function describeServiceChange(
 
 /** A status in one line; undefined when there is nothing to tell yet. */
 function headline(name: string, status: Immutable<ServiceStatusSpec>): Happening | undefined {
-  const { state, ready, pid, reason, health, lastExit } = status;
+  const { state, ready, pid, reason, health } = status;
   const why = reason === "" ? "" : `: ${reason}`;
   switch (state) {
     case "starting":
@@ -44,10 +43,7 @@ function headline(name: string, status: Immutable<ServiceStatusSpec>): Happening
       // Not each step of those that it waits for.
       return happening("info", `${name}: ${reason.replace(/ \([a-z ]+\)/g, "")}`);
     case "backoff":
-      return happening(
-        "warn",
-        `${name}: ${lastExit === undefined ? reason : describeExit(lastExit)}; starts again soon`,
-      );
+      return happening("warn", `${name}: ${reason}; starts again soon`);
     case "stopping":
     case "done":
       return happening("info", `${name}: ${state}${why}`);
