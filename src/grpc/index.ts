@@ -1,0 +1,7 @@
+export {
+  protobufSpec,
+  type MessageSpec,
+  type PlainMessage,
+  type ProtobufSpec,
+  type ProtobufSpecOptions,
+} from "./protobuf-spec.ts";
