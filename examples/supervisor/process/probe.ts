@@ -44,6 +44,7 @@ export async function probeCommand(
   { cwd, env }: CommandSurroundings,
   signal: AbortSignal,
 ): Promise<void> {
+  signal.throwIfAborted();
   const [program = "", ...args] = command;
   const child = spawn(program, args, { cwd, env: { ...env }, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const words = new LastWords();
