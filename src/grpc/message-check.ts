@@ -112,6 +112,8 @@ class MessageCheck {
   }
 
   #within(step: string | number, check: () => void): void {
+    // The rest of a report that is full is not worth the time.
+    if (this.issues.length === MOST_ISSUES) return;
     this.#path.push(step);
     check();
     this.#path.pop();
