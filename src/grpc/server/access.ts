@@ -1,0 +1,38 @@
+import type { Resource } from "../../resource/index.ts";
+import type { Access, AccessVerb, Query } from "../../state/index.ts";
+import type { ServerCall } from "../transport/index.ts";
+import type { TokenIdentity } from "./bearer-tokens.ts";
+import type { Caller } from "./caller.ts";
+
+/** One operation that a caller asks for, with what its request says besides the address. */
+export interface CallAccess extends Access {
+  /** What a list, or the watch of a kind, is narrowed to. */
+  readonly query?: Query | undefined;
+  /** What is to be written. What stands there now is for the rule to read if it cares. */
+  readonly resource?: Resource | undefined;
+}
+
+/**
+ * Called before each operation, a watch at its start alone; `Teardown` and `TeardownAndDestroy` are asked for as
+ * `destroy`. What it throws denies the operation: a `GrpcError` goes out with its status, a `StateError` as its
+ * category, anything else as UNKNOWN, with its message. A denial is best told by {@link accessDenied}.
+ */
+export type CallAccessRule = (access: CallAccess, caller: Caller) => void | Promise<void>;
+
+/** Asks the rule whether a call may go on. A promise only when the rule gives one. */
+export type Admit = (
+  call: ServerCall,
+  verb: AccessVerb,
+  target: { readonly namespace: string; readonly type: string; readonly id?: string | undefined },
+  more?: { readonly query?: Query; readonly resource?: Resource },
+) => void | Promise<void>;
+
+/** {@link Admit} by a rule; without one, everything is allowed. */
+export function admitBy(rule: CallAccessRule | undefined): Admit {
+  if (rule === undefined) return () => {};
+  return (call, verb, { namespace, type, id = "" }, more) => {
+    const { peer, metadata } = call;
+    const token = (call.identity as TokenIdentity | undefined)?.token;
+    return rule({ namespace, type, id, verb, ...more }, { peer, token, metadata });
+  };
+}

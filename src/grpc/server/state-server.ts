@@ -1,0 +1,107 @@
+import { silentLogger } from "../../controller/index.ts";
+import { TypeRegistry } from "../../resource/index.ts";
+import type { CoreState } from "../../state/index.ts";
+import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../transport/index.ts";
+import { BearerTokens } from "./bearer-tokens.ts";
+import { listMethod } from "./list-method.ts";
+import type { StateServerOptions } from "./server-options.ts";
+import { StateService } from "./state-service.ts";
+import { unaryMethods } from "./unary-methods.ts";
+import { watchMethod } from "./watch-method.ts";
+
+const MIB = 1024 * 1024;
+
+/**
+ * Serves a State to COSI clients, in whatever language; call {@link StateServer.listen} next. The State remains its
+ * owner's, who closes it after the server.
+ *
+ * @throws {RangeError | TypeError} When an option is out of its range.
+ */
+export function server(state: CoreState, options?: StateServerOptions): StateServer {
+  return new StateServer(state, options);
+}
+
+/** A server of the State service. A call that fails fails alone; what a connection may use is bounded. */
+export class StateServer implements AsyncDisposable {
+  readonly #grpc: GrpcServer;
+  readonly #service: StateService;
+  readonly #options: StateServerOptions;
+
+  constructor(state: CoreState, options: StateServerOptions = {}) {
+    const { types = [], logger = silentLogger } = options;
+    this.#options = options;
+    this.#service = new StateService(state, {
+      types: types instanceof TypeRegistry ? types : new TypeRegistry(types),
+      access: options.access,
+      yaml: options.yaml ?? true,
+      batchBytes: count("batchBytes", options.batchBytes ?? MIB),
+      batchEvents: count("batchEvents", options.batchEvents ?? 1000),
+      maxWatchesPerConnection: count("maxWatchesPerConnection", options.maxWatchesPerConnection ?? 10_000),
+      logger,
+    });
+    const tokens = options.tokens === undefined ? undefined : new BearerTokens(options.tokens);
+    this.#grpc = new GrpcServer({
+      methods: new Map([...unaryMethods(this.#service), listMethod(this.#service), watchMethod(this.#service)]),
+      authorize: tokens && ((call) => tokens.authenticate(call)),
+      maxReceivedMessageBytes: count("maxMessageBytes", options.maxMessageBytes ?? 32 * MIB),
+      maxConcurrentCalls: options.maxCallsPerConnection ?? 20_000,
+      maxCallsPerSecond: options.maxCallsPerSecond,
+      maxConnections: options.maxConnections,
+      keepaliveMs: options.keepaliveMs,
+      keepaliveTimeoutMs: options.keepaliveTimeoutMs,
+      clock: options.clock,
+      logger,
+    });
+  }
+
+  /** Calls that run, watches included, on all connections. */
+  get callCount(): number {
+    return this.#grpc.callCount;
+  }
+
+  /** Watches that are open in the State on behalf of clients. */
+  get watchCount(): number {
+    return this.#service.watches.count;
+  }
+
+  get connectionCount(): number {
+    return this.#grpc.connectionCount;
+  }
+
+  /**
+   * Listens on a unix socket (`unix:PATH`) or on TCP (`tcp:HOST:PORT`, port 0 for a free one). May be called more than
+   * once. Resolves to the address, the real port in it.
+   *
+   * @throws {TypeError} When the text is no address.
+   * @throws {Error} When others can reach the address and there is no TLS; when another server listens on it; when the
+   *   system refuses.
+   */
+  async listen(address: string): Promise<{ readonly address: string }> {
+    const { tls, socketMode, allowInsecurePublic } = this.#options;
+    const isUnix = parseAddress(address).kind === "unix";
+    return {
+      address: await this.#grpc.listen(address, {
+        tls: isUnix ? undefined : tls,
+        socketMode,
+        allowInsecure: allowInsecurePublic,
+      }),
+    };
+  }
+
+  /**
+   * Stops: accepts nothing more, ends watches with UNAVAILABLE, so that clients go on elsewhere or later, and lets other
+   * calls finish within the grace time (10 s by default). Then connections are cut. Later calls wait for the same end.
+   */
+  close(options?: GrpcCloseOptions): Promise<void> {
+    return this.#grpc.close(options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function count(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new RangeError(`${name} must be a whole number of at least 1, got ${value}`);
+}

@@ -1,0 +1,45 @@
+import type { Logger } from "../../controller/index.ts";
+import type { TypeRegistry } from "../../resource/index.ts";
+import { wrapState, type CoreState, type State } from "../../state/index.ts";
+import { EventEncoder } from "../messages/event-encoder.ts";
+import { ResourceDecoder } from "../messages/resource-decoder.ts";
+import { ResourceEncoder } from "../messages/resource-encoder.ts";
+import { admitBy, type Admit, type CallAccessRule } from "./access.ts";
+import { WatchSlots } from "./watch-slots.ts";
+
+export interface StateServiceOptions {
+  readonly types: TypeRegistry;
+  readonly access: CallAccessRule | undefined;
+  readonly yaml: boolean | ((type: string) => boolean);
+  readonly batchBytes: number;
+  readonly batchEvents: number;
+  readonly maxWatchesPerConnection: number;
+  readonly logger: Logger;
+}
+
+/** What the methods of the service work with. */
+export class StateService {
+  readonly state: CoreState;
+  /** For what a store need not offer itself. */
+  readonly derived: State;
+  readonly resources: ResourceEncoder;
+  readonly events: EventEncoder;
+  readonly decoder: ResourceDecoder;
+  readonly admit: Admit;
+  readonly watches: WatchSlots;
+  readonly logger: Logger;
+
+  constructor(state: CoreState, options: StateServiceOptions) {
+    this.state = state;
+    this.derived = wrapState(state);
+    this.resources = new ResourceEncoder({ yaml: options.yaml });
+    this.events = new EventEncoder(this.resources, {
+      mostBytes: options.batchBytes,
+      mostEvents: options.batchEvents,
+    });
+    this.decoder = new ResourceDecoder(options.types);
+    this.admit = admitBy(options.access);
+    this.watches = new WatchSlots(options.maxWatchesPerConnection);
+    this.logger = options.logger;
+  }
+}

@@ -1,0 +1,60 @@
+import { decodePointerRequest } from "../messages/pointer-request.ts";
+import { EMPTY_MESSAGE, encodeTeardownResponse } from "../messages/teardown-response.ts";
+import { decodeCreateRequest, decodeUpdateRequest } from "../messages/write-request.ts";
+import { Rpc } from "../rpc.ts";
+import type { ServerCall } from "../transport/index.ts";
+import { unaryMethod, type Method } from "./method.ts";
+import type { StateService } from "./state-service.ts";
+
+/** The methods of one answer. */
+export function unaryMethods(service: StateService): readonly Method[] {
+  const { state, derived, resources, decoder, admit, logger } = service;
+
+  const get = async (call: ServerCall): Promise<Uint8Array> => {
+    const { pointer } = decodePointerRequest(call.message);
+    await admit(call, "get", pointer);
+    return resources.encodeField(await state.get(pointer, { signal: call.signal }));
+  };
+
+  const create = async (call: ServerCall): Promise<Uint8Array> => {
+    const { resource, owner } = decodeCreateRequest(decoder, call.message);
+    await admit(call, "create", resource.metadata, { resource });
+    return resources.encodeField(await state.create(resource, { owner, signal: call.signal }));
+  };
+
+  const update = async (call: ServerCall): Promise<Uint8Array> => {
+    const { resource, owner, expectedPhase } = decodeUpdateRequest(decoder, call.message);
+    await admit(call, "update", resource.metadata, { resource });
+    return resources.encodeField(await state.update(resource, { owner, expectedPhase, signal: call.signal }));
+  };
+
+  const destroy = async (call: ServerCall): Promise<Uint8Array> => {
+    const { pointer, owner } = decodePointerRequest(call.message);
+    await admit(call, "destroy", pointer);
+    await state.destroy(pointer, { owner, signal: call.signal });
+    return EMPTY_MESSAGE;
+  };
+
+  const teardown = async (call: ServerCall): Promise<Uint8Array> => {
+    const { pointer, owner } = decodePointerRequest(call.message);
+    await admit(call, "destroy", pointer);
+    return encodeTeardownResponse(await derived.teardown(pointer, { owner, signal: call.signal }));
+  };
+
+  const teardownAndDestroy = async (call: ServerCall): Promise<Uint8Array> => {
+    const { pointer, owner } = decodePointerRequest(call.message);
+    await admit(call, "destroy", pointer);
+    await derived.teardownAndDestroy(pointer, { owner, signal: call.signal });
+    return EMPTY_MESSAGE;
+  };
+
+  return [
+    unaryMethod(Rpc.get, logger, get),
+    unaryMethod(Rpc.create, logger, create),
+    unaryMethod(Rpc.update, logger, update),
+    unaryMethod(Rpc.destroy, logger, destroy),
+    unaryMethod(Rpc.teardown, logger, teardown),
+    // It waits for somebody else, so a server that stops does not wait for it.
+    unaryMethod(Rpc.teardownAndDestroy, logger, teardownAndDestroy, "cancel"),
+  ];
+}
