@@ -8,43 +8,45 @@ import type {
   TeardownSignal,
 } from "../state/index.ts";
 
-/** The member of the union `R` whose type is called `Type`. */
-type Named<R extends AnyResourceType, Type extends string> = Extract<R, { readonly type: Type }>;
+/** The member of the union `R` whose type is called `Type`; any type, where `R` is. */
+type Named<R extends AnyResourceType, Type extends string> = string extends R["type"]
+  ? R
+  : Extract<R, { readonly type: Type }>;
 
 type ResourceOf<R extends AnyResourceType> = Resource<SpecOf<R>, R["type"]>;
+
+/** What a typed reference leads to. */
+type ResourceAt<R extends Ref> = R extends Ref<infer Spec, infer Type> ? Resource<Spec, Type> : never;
 
 /**
  * Reads, limited to what the controller declared. Reads of cached kinds are served from memory and see at least the
  * change that woke the controller and its own writes.
+ *
+ * Helpers that read should ask for one of these: the state of every controller that declared the types is one, and so
+ * is a {@link State}.
  */
 export interface ControllerReader<Readable extends AnyResourceType> {
   /** @throws {StateError} `not_found`. @throws {UndeclaredError} when the resource is neither input nor output. */
   get<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R>>;
-  get<Type extends Readable["type"]>(
-    ref: Ref<unknown, Type>,
-    options?: GetOptions,
-  ): Promise<ResourceOf<Named<Readable, Type>>>;
+  get<R extends Ref<unknown, Readable["type"]>>(ref: R, options?: GetOptions): Promise<ResourceAt<R>>;
 
   getOrNull<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R> | undefined>;
-  getOrNull<Type extends Readable["type"]>(
-    ref: Ref<unknown, Type>,
-    options?: GetOptions,
-  ): Promise<ResourceOf<Named<Readable, Type>> | undefined>;
+  getOrNull<R extends Ref<unknown, Readable["type"]>>(ref: R, options?: GetOptions): Promise<ResourceAt<R> | undefined>;
 
   list<R extends Readable>(type: R, options?: ListOptions): Promise<ResourceList<SpecOf<R>, R["type"]>>;
 
-  /** {@link get} past the cache. */
-  getUncached<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R>>;
-  getUncached<Type extends Readable["type"]>(
-    ref: Ref<unknown, Type>,
-    options?: GetOptions,
-  ): Promise<ResourceOf<Named<Readable, Type>>>;
-
-  /** {@link list} past the cache. */
-  listUncached<R extends Readable>(type: R, options?: ListOptions): Promise<ResourceList<SpecOf<R>, R["type"]>>;
-
   /** A signal that aborts when the resource is torn down or gone. Dispose it to stop watching. */
   signalWithTeardown(ref: Ref<unknown, Readable["type"]>, options?: CallOptions): Promise<TeardownSignal>;
+}
+
+/** Reads past the cache, limited in the same way. */
+export interface ControllerUncachedReader<Readable extends AnyResourceType> {
+  /** {@link ControllerReader.get} past the cache. */
+  getUncached<R extends Readable>(type: R, id: string, options?: GetOptions): Promise<ResourceOf<R>>;
+  getUncached<R extends Ref<unknown, Readable["type"]>>(ref: R, options?: GetOptions): Promise<ResourceAt<R>>;
+
+  /** {@link ControllerReader.list} past the cache. */
+  listUncached<R extends Readable>(type: R, options?: ListOptions): Promise<ResourceList<SpecOf<R>, R["type"]>>;
 }
 
 export interface ControllerCreateOptions extends CallOptions {

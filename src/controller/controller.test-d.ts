@@ -11,6 +11,7 @@ import {
   requeueAfter,
   strong,
   weak,
+  type ControllerState,
 } from "./index.ts";
 
 declare const numberSpec: StandardSchemaV1<{ value: number }>;
@@ -119,3 +120,14 @@ controller({
     }
   },
 });
+
+/** A helper for any controller: nothing is known of its declarations, so everything compiles. */
+export async function anyController(state: ControllerState): Promise<void> {
+  const int = await state.get(Int, "x");
+  expectTypeOf(int.spec.value).toEqualTypeOf<number>();
+  await state.create(Str.create("a", { value: "1", tags: [] }));
+  await state.modify(Str, "a", (spec) => {
+    spec.value = "2";
+  });
+  await state.addFinalizer(Int.ref("x"), "f");
+}

@@ -15,7 +15,7 @@ export interface ItemKeeper {
     startedAtMs: number,
     nowMs: number,
   ): void;
-  /** Called whenever workers look for work. */
+  /** Called whenever workers have looked for work. */
   looked(): void;
 }
 
@@ -103,7 +103,6 @@ export class Dispatcher implements WorkerHost {
 
   #look(nowMs: number): void {
     if (this.#pumping || this.#resuming || this.#mode !== "started") return;
-    this.#keeper.looked();
     this.#pumping = true;
     let now = nowMs;
     while (this.#idle.length > 0 && this.#queue.isDue(now)) {
@@ -121,6 +120,7 @@ export class Dispatcher implements WorkerHost {
       if (this.#idle.length === idleBefore) now = this.#clock.monotonic();
     }
     this.#pumping = false;
+    this.#keeper.looked();
     if (!this.#resuming && this.#idle.length > 0) this.#armTimer(now);
   }
 

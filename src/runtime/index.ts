@@ -1,5 +1,6 @@
 export type { ControllerExplanation } from "./adapter.ts";
 export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "./console-logger.ts";
+export type { Explanation } from "./explain.ts";
 export type { EdgeType, GraphEdge } from "./graph-edge.ts";
 export type { Graph } from "./graph.ts";
 export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics.ts";

@@ -1,11 +1,13 @@
 import { isQueueController, type Controller, type QueueController } from "../controller/index.ts";
-import type { CoreState } from "../state/index.ts";
+import type { Pointer } from "../resource/index.ts";
+import { getOrNull, type CoreState } from "../state/index.ts";
 import type { Adapter, AdapterParts, Declared } from "./adapter.ts";
 import { CachedState } from "./cached-state.ts";
 import { ClassicAdapter } from "./classic-adapter.ts";
 import { declareController } from "./declare-controller.ts";
 import { sameInput, type DeclaredInput } from "./declared-input.ts";
 import { DependencyGraph } from "./dependency-graph.ts";
+import { explain, type Explanation } from "./explain.ts";
 import { Graph } from "./graph.ts";
 import type { MetricsRegistry } from "./metrics.ts";
 import { QueueAdapter } from "./queue-adapter.ts";
@@ -110,6 +112,20 @@ export class Runtime implements AsyncDisposable {
   /** Who writes what and depends on what, now. */
   graph(): Graph {
     return new Graph(this.#graph.edges());
+  }
+
+  /**
+   * Why a resource is not (yet) as it should be: its phase, finalizers and owner; who depends on it and who writes it;
+   * and what each of those does with it: queue, last outcomes, backoff, last error.
+   */
+  async explain(pointer: Pointer): Promise<Explanation> {
+    const { namespace, type, id } = pointer;
+    const address = { namespace, type, id };
+    const resource = await getOrNull(this.#core, address);
+    const writers = this.#graph.writersOf(type);
+    const names = new Set([...this.#graph.dependentsOf(namespace, type, id), ...writers]);
+    const controllers = [...names].flatMap((name) => this.#adapters.get(name)?.explain(address) ?? []);
+    return explain(address, resource?.metadata, writers, controllers, this.#phase);
   }
 
   /** The State with its cached kinds read from memory. It has no operations of its own: see `wrapState`. */
