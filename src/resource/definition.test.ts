@@ -13,7 +13,7 @@ import { shape } from "./shape.ts";
 import { hasCode, StateError } from "./state-error.ts";
 
 describe("fillDefinition", () => {
-  test("[state 118] completes the type of resource definitions", async () => {
+  test("[transport C19] [state 118] completes the type of resource definitions", async () => {
     const { metadata, spec } = await definitionOf(ResourceDefinitionType);
     expect(metadata).toMatchObject({ namespace: "meta", id: "resourcedefinitions.meta.cosi.dev" });
     expect(spec.displayType).toBe("ResourceDefinition");
@@ -31,7 +31,7 @@ describe("fillDefinition", () => {
     expect(spec.printColumns).toEqual([{ name: "Aliases", jsonPath: "{.aliases[:]}" }]);
   });
 
-  test("[state 119] leaves the automatic aliases out when told", async () => {
+  test("[transport C19] [state 119] leaves the automatic aliases out when told", async () => {
     const type = defineResource({
       type: "ResourceDefinitions.meta.cosi.dev",
       spec: shape({}),
@@ -48,7 +48,7 @@ describe("fillDefinition", () => {
     });
   });
 
-  test("[state 120] completes the type of namespaces", async () => {
+  test("[transport C19] [state 120] completes the type of namespaces", async () => {
     const { metadata, spec } = await definitionOf(NamespaceType);
     expect(metadata).toMatchObject({ namespace: "meta", id: "namespaces.meta.cosi.dev" });
     expect(spec).toMatchObject({
@@ -73,7 +73,7 @@ describe("fillDefinition", () => {
     ["1Disks.hw.example", "must match ^[A-Z]"],
     ["Disks.hw_example", "must match ^[a-z]"],
     ["Disk.hw.example", "must be an English plural, such as Disks"],
-  ])("[state 121] refuses the type %o", async ([type, reason]) => {
+  ])("[transport C19] [state 121] refuses the type %o", async ([type, reason]) => {
     const error = await fillDefinition({ type }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(StateError);
     expect(hasCode(error, "invalid")).toBe(true);

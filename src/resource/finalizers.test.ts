@@ -12,7 +12,7 @@ describe("finalizers", () => {
     expect(sameFinalizers(withFinalizers(forth, "D"), withFinalizers(back, "E"))).toBe(false);
   });
 
-  test("[state 102] are added and removed without a change to other copies", () => {
+  test("[transport C13] [state 102] are added and removed without a change to other copies", () => {
     expect(NO_FINALIZERS).toHaveLength(0);
     const one = withFinalizers(NO_FINALIZERS, "A");
     expect(one).toEqual(["A"]);

@@ -6,7 +6,7 @@ import { StateError } from "./state-error.ts";
 const matches = async (pattern: string, id: string) => (await compileIdQuery(pattern)).matches(id);
 
 describe("compileIdQuery", () => {
-  test("[state 117] no pattern matches everything; a pattern is found anywhere unless it is anchored", async () => {
+  test("[transport C18] [state 117] no pattern matches everything; a pattern is found anywhere unless it is anchored", async () => {
     for (const id of ["", "web-1"]) expect(await matches("", id)).toBe(true);
     expect(await matches("^web-", "web-1")).toBe(true);
     expect(await matches("^web-", "my-web-1")).toBe(false);

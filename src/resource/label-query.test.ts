@@ -20,7 +20,7 @@ const labels = (entries: Record<string, string>) => sealDictionary(entries);
 const matches = (term: LabelTerm, entries: Record<string, string>) => matchesLabels([term], labels(entries));
 
 describe("matchesLabels", () => {
-  test("[state 109] exists asks for the key, whatever the value", () => {
+  test("[transport C15] [state 109] exists asks for the key, whatever the value", () => {
     const entries = { app: "web", empty: "" };
     expect(matches(exists("app"), entries)).toBe(true);
     expect(matches(exists("missing"), entries)).toBe(false);
@@ -32,24 +32,24 @@ describe("matchesLabels", () => {
     expect(matches(not(exists("empty")), entries)).toBe(false);
   });
 
-  test("[state 110] equal asks for this key with this value", () => {
+  test("[transport C15] [state 110] equal asks for this key with this value", () => {
     const entries = { app: "web", tier: "front" };
     expect(matches(equal("app", "web"), entries)).toBe(true);
     expect(matches(equal("app", "db"), entries)).toBe(false);
     expect(matches(equal("app", "front"), entries)).toBe(false);
   });
 
-  test("[state 111] in asks for one of the values", () => {
+  test("[transport C15] [state 111] in asks for one of the values", () => {
     expect(matches(oneOf("tier", "front", "back"), { tier: "back" })).toBe(true);
     expect(matches(oneOf("tier", "front", "back"), { tier: "side" })).toBe(false);
   });
 
-  test("[state 112] less or equal compares numbers with units", () => {
+  test("[transport C15] [state 112] less or equal compares numbers with units", () => {
     expect(matches(lessOrEqualNumeric("size", "4000000000"), { size: "4GB" })).toBe(true);
     expect(matches(lessOrEqualNumeric("size", "3999999999"), { size: "4GB" })).toBe(false);
   });
 
-  test("[state 113] less than compares numbers with units", () => {
+  test("[transport C15] [state 113] less than compares numbers with units", () => {
     expect(matches(lessThanNumeric("size", "5368709120"), { size: "5GiB" })).toBe(false);
     expect(matches(lessThanNumeric("size", "5368709121"), { size: "5GiB" })).toBe(true);
   });
@@ -65,7 +65,7 @@ describe("matchesLabels", () => {
     }
   });
 
-  test("[state 115] all terms of a query must hold", () => {
+  test("[transport C16] [state 115] all terms of a query must hold", () => {
     const entries = labels({ app: "web", frozen: "" });
     const [holds, fails] = [equal("app", "web"), exists("missing")];
     expect(matchesLabels([holds, exists("frozen")], entries)).toBe(true);

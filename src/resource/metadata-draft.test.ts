@@ -15,7 +15,7 @@ const base = createMetadata({
 });
 
 describe("MetadataDraft", () => {
-  test("[state 93] a finalizer is added once", () => {
+  test("[transport C13] [state 93] a finalizer is added once", () => {
     const draft = new MetadataDraft(base);
     expect(draft.addFinalizer("B")).toBe(true);
     expect(draft.addFinalizer("B")).toBe(false);

@@ -109,7 +109,7 @@ describe("createMetadata", () => {
 describe("sameMetadata", () => {
   const base = createMetadata({ ...address, version: "1", owner: "A" });
 
-  test("[state 94] a copy is equal, and independent of the original", () => {
+  test("[transport C14] [state 94] a copy is equal, and independent of the original", () => {
     const copy = withMetadata(base, {});
     expect(sameMetadata(copy, base)).toBe(true);
     const one = withMetadata(copy, { finalizers: ["A", "B"] });
@@ -124,7 +124,7 @@ describe("sameMetadata", () => {
     { phase: Phase.tearingDown },
     { labels: { a: "b" } },
     { annotations: { a: "b" } },
-  ])("[state 95] sees a difference in %o, until the other side has it too", (patch) => {
+  ])("[transport C14] [state 95] sees a difference in %o, until the other side has it too", (patch) => {
     const changed = withMetadata(base, patch);
     expect(sameMetadata(changed, base)).toBe(false);
     expect(sameMetadata(base, changed)).toBe(false);

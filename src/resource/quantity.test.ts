@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseQuantity } from "./quantity.ts";
 
 describe("parseQuantity", () => {
-  test("[state 116] reads digits and a unit, and nothing else", () => {
+  test("[transport C17] [state 116] reads digits and a unit, and nothing else", () => {
     const [gib, gb] = [parseQuantity("4GiB"), parseQuantity("4GB")];
     expect([gib, gb]).toEqual([4n * 2n ** 30n, 4_000_000_000n]);
     expect(Number(gib)).toBeGreaterThan(Number(gb));

@@ -43,23 +43,23 @@ const ANNOTATIONS = `annotations:
 const OWNED = BARE.replace("owner:\n", "owner: DiskController\n");
 
 describe("formatMetadata", () => {
-  test("[state 96] writes eight lines for bare metadata", () => {
+  test("[transport C11] [state 96] writes eight lines for bare metadata", () => {
     expect(formatMetadata(bare)).toBe(BARE);
     expect(formatMetadata(bare).trimEnd().split("\n")).toHaveLength(8);
     expect(sameMetadata(parseMetadata(formatMetadata(bare)), bare)).toBe(true);
   });
 
-  test("[state 97] writes owner and finalizers, in quotes where YAML needs them", () => {
+  test("[transport C11] [state 97] writes owner and finalizers, in quotes where YAML needs them", () => {
     expect(formatMetadata(owned)).toBe(OWNED + FINALIZERS);
     expect(sameMetadata(parseMetadata(formatMetadata(owned)), owned)).toBe(true);
   });
 
-  test("[state 98] writes labels in the order of their keys, before finalizers", () => {
+  test("[transport C11] [state 98] writes labels in the order of their keys, before finalizers", () => {
     expect(formatMetadata(labeled)).toBe(OWNED + LABELS + FINALIZERS);
     expect(sameMetadata(parseMetadata(formatMetadata(labeled)), labeled)).toBe(true);
   });
 
-  test("[state 99] writes annotations in the order of their keys, between labels and finalizers", () => {
+  test("[transport C11] [state 99] writes annotations in the order of their keys, between labels and finalizers", () => {
     expect(formatMetadata(annotated)).toBe(OWNED + LABELS + ANNOTATIONS + FINALIZERS);
     expect(sameMetadata(parseMetadata(formatMetadata(annotated)), annotated)).toBe(true);
   });

@@ -165,7 +165,7 @@ describe("opaque specs", () => {
     finalizers: ["MountController", "PoolController"],
   };
 
-  test("[state 108] are read as plain data, and written in their own style", () => {
+  test("[transport C22] [state 108] are read as plain data, and written in their own style", () => {
     const yaml = `size: 512\nenabled: true\nparts: [boot, "root", 3]\nname: 'x'\n`;
     const resource = parseOpaque(wire, yaml);
     expect(resource.metadata.id).toBe("sda");
@@ -245,14 +245,14 @@ describe("handles", () => {
   }
   const at = { namespace: "default", type: "Connections.example.dev", id: "a" };
 
-  test("[state 126] are shown by the object that they wrap, and equal by its equality", () => {
+  test("[transport C21] [state 126] are shown by the object that they wrap, and equal by its equality", () => {
     const [one, twin] = [new Handle(new Connection("x")), new Handle(new Connection("x"))];
     expect(formatResource(createResource(at, one))).toMatch(/\nspec:\n {4}address: x\n {4}open: true\n$/);
     expect(one.equals(twin)).toBe(true);
     expect(one.equals(new Handle(new Connection("y")))).toBe(false);
   });
 
-  test("[state 127] share their object between a State and its readers", async () => {
+  test("[transport C21] [state 127] share their object between a State and its readers", async () => {
     await using state = new MemoryState();
     await state.create(createResource(at, new Handle(new Connection("x"))));
     const [first, second] = [await state.get(at), await state.get(at)];
