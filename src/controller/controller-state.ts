@@ -8,11 +8,6 @@ import type {
   TeardownSignal,
 } from "../state/index.ts";
 
-/** The member of the union `R` whose type is called `Type`; any type, where `R` is. */
-type Named<R extends AnyResourceType, Type extends string> = string extends R["type"]
-  ? R
-  : Extract<R, { readonly type: Type }>;
-
 type ResourceOf<R extends AnyResourceType> = Resource<SpecOf<R>, R["type"]>;
 
 /** What a typed reference leads to. */
@@ -67,16 +62,10 @@ export interface ControllerDestroyOptions extends CallOptions {
 /** Writes, limited to the outputs that the controller declared, and finalizers, limited to its strong inputs. */
 export interface ControllerWriter<Writable extends AnyResourceType, Finalizable extends AnyResourceType> {
   /** @throws {StateError} `already_exists`. @throws {UndeclaredError} when the type is no output. */
-  create<Type extends Writable["type"]>(
-    resource: Resource<SpecOf<Named<Writable, Type>>, Type>,
-    options?: ControllerCreateOptions,
-  ): Promise<ResourceOf<Named<Writable, Type>>>;
+  create<R extends Resource<unknown, Writable["type"]>>(resource: R, options?: ControllerCreateOptions): Promise<R>;
 
   /** @throws {StateError} `not_found`, `owner_conflict`, `version_conflict`, `phase_conflict`. */
-  update<Type extends Writable["type"]>(
-    resource: Resource<SpecOf<Named<Writable, Type>>, Type>,
-    options?: CallOptions,
-  ): Promise<ResourceOf<Named<Writable, Type>>>;
+  update<R extends Resource<unknown, Writable["type"]>>(resource: R, options?: CallOptions): Promise<R>;
 
   /**
    * Creates the resource, or changes it with as many attempts as it takes; writes nothing when nothing differs. The
@@ -110,4 +99,4 @@ export interface ControllerState<
   Writable extends AnyResourceType = AnyResourceType,
   Finalizable extends AnyResourceType = AnyResourceType,
 >
-  extends ControllerReader<Readable>, ControllerWriter<Writable, Finalizable> {}
+  extends ControllerReader<Readable>, ControllerUncachedReader<Readable>, ControllerWriter<Writable, Finalizable> {}

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { expectTypeOf } from "vitest";
 
 import { defineResource } from "../resource/index.ts";
+import type { State } from "../state/index.ts";
 import {
   controller,
   exclusive,
@@ -11,7 +12,9 @@ import {
   requeueAfter,
   strong,
   weak,
+  type ControllerReader,
   type ControllerState,
+  type ControllerWriter,
 } from "./index.ts";
 
 declare const numberSpec: StandardSchemaV1<{ value: number }>;
@@ -131,3 +134,27 @@ export async function anyController(state: ControllerState): Promise<void> {
   });
   await state.addFinalizer(Int.ref("x"), "f");
 }
+
+// A helper asks for what it needs; whoever declared at least that can call it.
+declare function readInt(reader: ControllerReader<typeof Int>): void;
+declare function writeStr(writer: ControllerWriter<typeof Str, typeof Int>): void;
+declare const store: State;
+declare const narrow: ControllerState<typeof Other, typeof Other, typeof Other>;
+declare const wide: ControllerState<typeof Int | typeof Other, typeof Str | typeof Other, typeof Int | typeof Other>;
+
+readInt(wide);
+readInt(store);
+writeStr(wide);
+// @ts-expect-error it does not read Ints
+readInt(narrow);
+// @ts-expect-error it does not write Strs
+writeStr(narrow);
+
+declare const anyPrimary: ControllerState<typeof Int | typeof Str, typeof Str, typeof Int>;
+declare const eitherRef: ReturnType<typeof Int.ref> | ReturnType<typeof Str.ref>;
+
+const either = await anyPrimary.get(eitherRef);
+expectTypeOf(either.spec.value).toEqualTypeOf<string | number>();
+expectTypeOf(await anyPrimary.update(Str.create("a", { value: "1", tags: [] }))).toEqualTypeOf<
+  ReturnType<typeof Str.create>
+>();

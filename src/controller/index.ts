@@ -13,6 +13,7 @@ export type {
   ControllerModifyOptions,
   ControllerReader,
   ControllerState,
+  ControllerUncachedReader,
   ControllerWriter,
 } from "./controller-state.ts";
 export {
