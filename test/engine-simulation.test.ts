@@ -11,7 +11,10 @@ import {
   skip,
   weak,
   type Controller,
+  type ControllerReader,
   type QueueController,
+  type QueueReconcileContext,
+  type ReconcileResult,
 } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import { defineResource, isNotFound, Phase, shape, type AnyResourceType } from "../src/resource/index.ts";
@@ -34,6 +37,7 @@ import { startEngine, type Engine } from "./engine-fixture.ts";
 const RUNS = 100;
 
 const Copy = defineResource({ type: "Copies.test", spec: shape({ value: "string" }) });
+const SlowCopy = defineResource({ type: "SlowCopies.test", spec: shape({ value: "string" }) });
 const Count = defineResource({ type: "Counts.test", spec: shape({ value: "integer" }) });
 
 /** A random source that a seed decides (mulberry32). */
@@ -49,37 +53,64 @@ function randomFrom(seed: number): () => number {
 
 /** Does to each sentence what chance says, until one attempt goes well: then its copy is as it should be. */
 function fickleCopyController(random: () => number, calm: () => boolean): QueueController {
+  return copyController("FickleCopyController", Copy, async ({ clock, signal }) => {
+    if (calm()) return undefined;
+    await clock.sleep(random() * 20, { signal });
+    const chance = random();
+    if (chance < 0.1) throw new Error("fickle");
+    if (chance < 0.2) throw new RequeueError(random() * 100, new Error("fickle"));
+    if (chance < 0.3) return requeueAfter(random() * 100);
+    if (chance < 0.35) return Promise.reject("fickle" as unknown as Error);
+    return undefined;
+  });
+}
+
+/** Copies what it read seconds ago, unless the sentence is torn down meanwhile. */
+function slowCopyController(random: () => number): QueueController {
+  return copyController("SlowCopyController", SlowCopy, async ({ ref, state, clock, signal }) => {
+    await using teardown = await state.signalWithTeardown(ref, { signal });
+    await clock.sleep(random() * 3_000, { signal: teardown.signal });
+    return undefined;
+  });
+}
+
+type CopyContext = Pick<
+  QueueReconcileContext<typeof Sentence, readonly [], readonly []>,
+  "ref" | "clock" | "signal"
+> & {
+  readonly state: Pick<ControllerReader<typeof Sentence>, "signalWithTeardown">;
+};
+
+/** Keeps a copy of each sentence. Before it writes one it waits for `ponder`, whose result it returns if there is one. */
+function copyController(
+  name: string,
+  target: typeof Copy | typeof SlowCopy,
+  ponder: (context: CopyContext) => Promise<ReconcileResult>,
+): QueueController {
   const source = Sentence.in("sentences");
-  const name = "FickleCopyController";
   return queueController({
     name,
     primary: source,
-    inputs: [mappedDestroyReady(Copy, ({ id }) => [source.ref(id)])],
-    outputs: [exclusive(Copy)],
+    inputs: [mappedDestroyReady(target, ({ id }) => [source.ref(id)])],
+    outputs: [exclusive(target)],
     concurrency: 3,
     async reconcile({ ref, state, clock, signal }) {
-      if (!calm()) {
-        await clock.sleep(random() * 20, { signal });
-        const chance = random();
-        if (chance < 0.1) throw new Error("fickle");
-        if (chance < 0.2) throw new RequeueError(random() * 100, new Error("fickle"));
-        if (chance < 0.3) return requeueAfter(random() * 100);
-        if (chance < 0.35) return Promise.reject("fickle" as unknown as Error);
-      }
       const sentence = await state.getOrNull(ref);
       if (sentence === undefined) return;
       if (sentence.metadata.phase === Phase.running) {
         await state.addFinalizer(ref, name);
-        await state.modify(Copy, ref.id, () => ({ value: sentence.spec.value }));
+        const result = await ponder({ ref, state, clock, signal });
+        if (result !== undefined) return result;
+        await state.modify(target, ref.id, () => ({ value: sentence.spec.value }));
         return;
       }
       // Asked of the State, not of the cache: a write whose answer was lost may not be in the cache yet.
-      const copy = await state.getUncached(Copy, ref.id).catch((error: unknown) => {
+      const copy = await state.getUncached(target, ref.id).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
       if (copy !== undefined) {
-        if (!(await state.teardown(Copy.ref(ref.id)))) return skip("somebody holds the copy");
-        await state.destroy(Copy.ref(ref.id));
+        if (!(await state.teardown(target.ref(ref.id)))) return skip("somebody holds the copy");
+        await state.destroy(target.ref(ref.id));
       }
       await state.removeFinalizer(ref, name);
     },
@@ -270,6 +301,7 @@ class Simulation {
       intToStrController("default", "strs"),
       strToSentenceController("strs", "sentences"),
       fickleCopyController(random, calm),
+      slowCopyController(random),
       fickleCountController(random, calm),
       intDoublerController("default", "doubled"),
       sumController("Sum", { sourceNamespace: "doubled", targetNamespace: "sums", targetId: "sum" }),
@@ -340,6 +372,7 @@ async function simulate(scenario: Scenario): Promise<void> {
     strs: await contents(memory, Str.in("strs")),
     sentences: await contents(memory, Sentence.in("sentences")),
     copies: await contents(memory, Copy),
+    slowCopies: await contents(memory, SlowCopy),
     counts: await contents(memory, Count),
     doubled: await contents(memory, Int.in("doubled")),
     sums: await contents(memory, Int.in("sums")),
@@ -348,6 +381,7 @@ async function simulate(scenario: Scenario): Promise<void> {
     strs: expected((value) => String(value)),
     sentences: expected((value) => `${value} sentence`),
     copies: expected((value) => `${value} sentence`),
+    slowCopies: expected((value) => `${value} sentence`),
     counts: { copies: user.values.size },
     doubled: expected((value) => value * 2),
     sums: { sum: [...user.values.values()].reduce((sum, value) => sum + value * 2, 0) },
