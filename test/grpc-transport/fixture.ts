@@ -88,6 +88,16 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What a promise is rejected with; begins to listen at once. */
+export function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => {
+      throw new Error(`it went well, with ${String(value)}`);
+    },
+    (error: unknown) => error,
+  );
+}
+
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 export const text = (message: Uint8Array | undefined): string => new TextDecoder().decode(message);
 

@@ -107,6 +107,7 @@ export abstract class ClientCall implements ClientStreamEvents {
     try {
       this.#reader.push(bytes, messages);
     } catch (error) {
+      if (messages.length > 0) this.onMessages(messages);
       this.abort(error);
       return;
     }

@@ -270,7 +270,6 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   #answer(error: GrpcError): void {
     this.#answered = true;
     const trailers = statusTrailers(error, this.#trailers, this.#host.limits.maxHeaderBytes);
-    this.#outgoing?.stop(error);
     if (this.#outgoing === undefined) this.#stream.refuse({ ...REFUSAL_HEADERS, ...trailers });
     else this.#outgoing.finish(trailers);
     if (!this.#started) this.#settle();
