@@ -96,16 +96,14 @@ export class KindCache implements ObservedCache {
     if (revision !== undefined) this.#revision = revision;
     if (filling === undefined) return [];
     const before = this.#byId;
-    if (this.#ready) this.#gauge.value += filling.size - before.size;
+    const first = !this.#ready;
+    if (!first) this.#gauge.value += filling.size - before.size;
     this.#byId = filling;
     this.#filling = undefined;
     this.#ready = true;
     this.#forgetOrder();
     this.#snapshot = undefined;
-    for (const [id, observers] of this.#observers) {
-      const now = filling.get(id)?.metadata ?? "nothing";
-      for (const observer of observers) observer.swapped(now);
-    }
+    for (const [id, observers] of this.#observers) this.#tellFilled(filling.get(id), observers, first);
     this.#wake();
     return [...before.values()].filter(({ metadata }) => !filling.has(metadata.id));
   }
@@ -202,6 +200,14 @@ export class KindCache implements ObservedCache {
     }
     if (this.#observers.size > 0) for (const observer of this.#observers.get(id) ?? []) observer.changed(now);
     this.#wake();
+  }
+
+  /** What the first contents lack may be on its way still: they are older than anything that observers have done. */
+  #tellFilled(resource: Resource | undefined, observers: ReadonlySet<CacheObserver>, first: boolean): void {
+    for (const observer of observers) {
+      if (!first) observer.swapped(resource?.metadata ?? "nothing");
+      else if (resource !== undefined) observer.changed(resource.metadata);
+    }
   }
 
   #forgetOrder(): void {

@@ -95,8 +95,7 @@ describe("registration", () => {
     await runtime.register(classic("A"));
     await runtime.register(queue("B"));
     for (const again of [queue("A"), classic("A"), queue("B"), classic("B")]) {
-      const rejected = expect(runtime.register(again)).rejects;
-      await rejected.toMatchObject({
+      await expect(runtime.register(again)).rejects.toMatchObject({
         code: "name_taken",
         controller: again.name,
         message: expect.stringContaining(`"${again.name}"`),
