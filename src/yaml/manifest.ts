@@ -15,12 +15,19 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ["name", "; the name of a resource is metadata.id"],
 ]);
 
+/** One document. */
+export interface Manifest {
+  readonly resource: Resource;
+  /** False when the document has no `spec`. */
+  readonly hasSpec: boolean;
+}
+
 /** Reads one manifest as far as it can; what is wrong is added to `errors`, and then the answer counts for nothing. */
 export async function readManifest(
   source: YamlSource,
   types: TypeNames,
   errors: YamlError[],
-): Promise<Resource | undefined> {
+): Promise<Manifest | undefined> {
   const parts = collect(errors, () => source.entriesOf(source.root, []));
   if (parts === undefined) return undefined;
   refuseUnknown(source, parts, [], ["metadata", "spec"], errors);
@@ -43,7 +50,7 @@ export async function readManifest(
   const value = collect(errors, () => ({ spec: readPlainValue(source, spec, ["spec"]) ?? {} }));
   if (value === undefined) return undefined;
   const built = buildResource(source, init, value.spec, type);
-  if (!isErrors(built)) return built;
+  if (!isErrors(built)) return { resource: built, hasSpec: parts.some(({ key }) => key === "spec") };
   errors.push(...built);
   return undefined;
 }

@@ -340,6 +340,33 @@ describe("hostile manifests", () => {
     }
   });
 
+  test("tells which documents have no spec", async () => {
+    const { resources, withoutSpec } = await parse(
+      "metadata: { type: test/note, id: a }\n---\nspec:\nmetadata: { type: test/note, id: b }\n",
+    );
+    expect(resources.map((one) => [one.metadata.id, withoutSpec.has(one)])).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
+  });
+
+  test("takes other types from whoever knows them, under the names that no type has", async () => {
+    const asked: string[] = [];
+    const { resources, errors } = await parseManifests(
+      "metadata: { type: svc, id: a }\nspec: { command: [x] }\n---\nmetadata: { type: Guests.example.dev, id: b }\n---\nmetadata: { type: Nobody, id: c }\n",
+      {
+        types,
+        otherTypes: (name) => {
+          asked.push(name);
+          return name === "Guests.example.dev" ? Note : undefined;
+        },
+      },
+    );
+    expect(resources.map(({ metadata }) => metadata.type)).toEqual([Service.type, Note.type]);
+    expect(errors.map(({ field }) => field)).toEqual(["metadata.type"]);
+    expect(asked).toEqual(["Guests.example.dev", "Nobody"]);
+  });
+
   const token = fc.constantFrom(
     "metadata",
     "spec",

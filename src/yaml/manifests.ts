@@ -1,5 +1,5 @@
 import { formatPointer, type AnyResourceType, type Resource } from "../resource/index.ts";
-import { readManifest } from "./manifest.ts";
+import { readManifest, type Manifest } from "./manifest.ts";
 import { collect } from "./metadata-yaml.ts";
 import { splitDocuments, type DocumentText } from "./split-documents.ts";
 import { TypeNames } from "./type-names.ts";
@@ -9,6 +9,8 @@ import { YamlSource } from "./yaml-source.ts";
 export interface ParseManifestsOptions {
   /** The types that manifests may be of. */
   readonly types: Iterable<AnyResourceType>;
+  /** Gives a type for a name that none of `types` has. Default: there are no others. */
+  readonly otherTypes?: ((name: string) => AnyResourceType | undefined) | undefined;
   /** Name of the file, for positions. */
   readonly file?: string | undefined;
   /** Longer texts are refused. Unit: UTF-16 units. Default: 1 Mi. */
@@ -23,6 +25,8 @@ export interface Manifests {
   readonly errors: readonly YamlError[];
   /** Where each resource stands. */
   readonly positions: ReadonlyMap<Resource, Position>;
+  /** The resources whose documents have no `spec`: theirs is an empty one. */
+  readonly withoutSpec: ReadonlySet<Resource>;
   /**
    * Where a field of one of the resources stands: `positionOf(web, "spec", "dependsOn", 0)`. For a field that is not
    * there, the nearest part around it; undefined for other resources.
@@ -53,7 +57,7 @@ const DEFAULTS = { maxLength: 2 ** 20 } as const;
  */
 export async function parseManifests(text: string, options: ParseManifestsOptions): Promise<Manifests> {
   const { file, maxLength = DEFAULTS.maxLength } = options;
-  const reader = new ManifestReader(new TypeNames(options.types), file);
+  const reader = new ManifestReader(new TypeNames(options.types, options.otherTypes), file);
   if (text.length > maxLength) {
     const start = { file, line: 1, column: 1 };
     reader.errors.push(
@@ -69,6 +73,7 @@ class ManifestReader implements Manifests {
   readonly resources: Resource[] = [];
   readonly errors: YamlError[] = [];
   readonly positions: Map<Resource, Position> = new Map<Resource, Position>();
+  readonly withoutSpec: Set<Resource> = new Set<Resource>();
   readonly #byAddress = new Map<string, Position>();
   readonly #sources = new Map<Resource, YamlSource>();
   readonly #types: TypeNames;
@@ -83,8 +88,8 @@ class ManifestReader implements Manifests {
     const errors: YamlError[] = [];
     const source = collect(errors, () => new YamlSource(text, { file: this.#file, firstLine }));
     if (source !== undefined && source.root !== null) {
-      const resource = await readManifest(source, this.#types, errors);
-      if (resource !== undefined && errors.length === 0) this.#add(resource, source, errors);
+      const manifest = await readManifest(source, this.#types, errors);
+      if (manifest !== undefined && errors.length === 0) this.#add(manifest, source, errors);
     }
     this.errors.push(...errors.sort((a, b) => a.line - b.line || a.column - b.column));
   }
@@ -94,7 +99,7 @@ class ManifestReader implements Manifests {
     return source?.positionOf(source.locate(path));
   }
 
-  #add(resource: Resource, source: YamlSource, errors: YamlError[]): void {
+  #add({ resource, hasSpec }: Manifest, source: YamlSource, errors: YamlError[]): void {
     const { namespace, type, id } = resource.metadata;
     const address = JSON.stringify([namespace, type, id]);
     const first = this.#byAddress.get(address);
@@ -108,6 +113,7 @@ class ManifestReader implements Manifests {
     this.#byAddress.set(address, position);
     this.positions.set(resource, position);
     this.#sources.set(resource, source);
+    if (!hasSpec) this.withoutSpec.add(resource);
     this.resources.push(resource);
   }
 }

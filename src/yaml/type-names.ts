@@ -12,10 +12,16 @@ const MOST_SHOWN = 10;
  */
 export class TypeNames {
   readonly #types: ReadonlyMap<string, AnyResourceType>;
+  readonly #otherTypes: (name: string) => AnyResourceType | undefined;
   #aliases: Promise<ReadonlyMap<string, readonly AnyResourceType[]>> | undefined;
 
-  constructor(types: Iterable<AnyResourceType>) {
+  /** @param otherTypes - Asked for names that no type has. Default: there are none. */
+  constructor(
+    types: Iterable<AnyResourceType>,
+    otherTypes: (name: string) => AnyResourceType | undefined = () => undefined,
+  ) {
     this.#types = new Map(Array.from(types, (type) => [type.type, type]));
+    this.#otherTypes = otherTypes;
   }
 
   async find(name: string): Promise<NamedType> {
@@ -23,6 +29,8 @@ export class TypeNames {
     if (exact !== undefined) return { type: exact };
     this.#aliases ??= aliasesOf(this.#types.values());
     const [type, ...others] = (await this.#aliases).get(name.toLowerCase()) ?? [];
+    const other = type === undefined ? this.#otherTypes(name) : undefined;
+    if (other !== undefined) return { type: other };
     if (type === undefined) return { reason: `is not a known type; known: ${this.#list(this.#types.values())}` };
     if (others.length > 0) return { reason: `could be any of ${this.#list([type, ...others])}; write the full type` };
     return { type };
