@@ -356,7 +356,12 @@ const bookmark = fc.option(bytes, { nil: undefined });
 const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ type: fc.constant(EventType.created), resource, bookmark }),
   fc.record({ type: fc.constant(EventType.updated), resource, old: resource, bookmark }),
-  fc.record({ type: fc.constant(EventType.destroyed), resource, bookmark }),
+  // What was destroyed had been stored: without version and content it would be a tombstone.
+  fc.record({
+    type: fc.constant(EventType.destroyed),
+    resource: resource.filter(({ metadata }) => metadata.version !== "undefined"),
+    bookmark,
+  }),
   fc.record({
     type: fc.constant(EventType.destroyed),
     resource: pointer.map((of) => createTombstone(of)),
