@@ -5,12 +5,18 @@ import { silentLogger } from "homeostat";
 import { describe, expect, test } from "vitest";
 
 import { openSupervisor } from "./supervisor.ts";
-import { ManifestFolder, serviceManifest, SupervisorWorld } from "./testing/supervisor-world.ts";
+import {
+  ManifestFolder,
+  serviceManifest,
+  SupervisorWorld,
+  DEADLINE_MS,
+  TIMEOUT_MS,
+} from "./testing/supervisor-world.ts";
 
 const SLEEP = ["sleep", "1000"];
 const names = Array.from({ length: 50 }, (_, i) => `s${String(i).padStart(2, "0")}`);
 
-describe("supervisor under abuse", () => {
+describe("supervisor under abuse", { timeout: TIMEOUT_MS }, () => {
   test("50 manifests that change at once are 50 restarts, each once, and 50 that vanish leave nothing", async () => {
     await using world = await SupervisorWorld.start(
       Object.fromEntries(names.map((name) => [`${name}.yaml`, serviceManifest(name, { command: SLEEP })])),
@@ -60,7 +66,7 @@ describe("supervisor under abuse", () => {
     const progress = async () => Number(await folder.read("progress").catch(() => "0"));
     // More than a pipe holds would block the service, if nobody drained it.
     const before = await progress();
-    await expect.poll(progress, { timeout: 10_000 }).toBeGreaterThan(before + 20);
+    await expect.poll(progress, { timeout: DEADLINE_MS }).toBeGreaterThan(before + 20);
 
     await rm(log);
     await writeFile(log, "");
@@ -77,7 +83,7 @@ describe("supervisor under abuse", () => {
     await world.ready("a");
     const log = (suffix: string) => join(world.supervisor.stateFolder, "logs", `a.log${suffix}`);
     await expect
-      .poll(async () => (await readFile(log(".2")).catch(() => "")).length, { timeout: 10_000 })
+      .poll(async () => (await readFile(log(".2")).catch(() => "")).length, { timeout: DEADLINE_MS })
       .toBeGreaterThan(0);
     await world.supervisor.stop();
     await world.running;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { SupervisorProgram } from "./testing/supervisor-program.ts";
-import { ManifestFolder, serviceManifest } from "./testing/supervisor-world.ts";
+import { ManifestFolder, serviceManifest, DEADLINE_MS, TIMEOUT_MS } from "./testing/supervisor-world.ts";
 
 const SLEEP = ["sleep", "1000"];
 
@@ -29,10 +29,10 @@ async function freePort(): Promise<number> {
 /** Kills what a test has left, supervised or not. */
 async function killAll(folder: ManifestFolder): Promise<void> {
   for (const { pid } of await folder.processes()) process.kill(pid, "SIGKILL");
-  await expect.poll(() => folder.processes(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => folder.processes(), { timeout: DEADLINE_MS }).toEqual([]);
 }
 
-describe("supervisor program", () => {
+describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
   test("the shipped manifests run a server and a worker, and Ctrl-C stops both and exits with 0", async () => {
     await using folder = await ManifestFolder.create();
     const here = import.meta.dirname;
@@ -70,7 +70,9 @@ describe("supervisor program", () => {
       expect((await folder.processes()).filter(({ service }) => service === "b")).toEqual([
         { service: "b", pid: Number(pid) },
       ]);
-      await expect.poll(async () => (await beatsIn(folder)).length, { timeout: 10_000 }).toBeGreaterThan(last.length);
+      await expect
+        .poll(async () => (await beatsIn(folder)).length, { timeout: DEADLINE_MS })
+        .toBeGreaterThan(last.length);
       last = await beatsIn(folder);
       program.kill("SIGKILL");
       expect(await program.ended()).toBe("SIGKILL");
@@ -80,6 +82,29 @@ describe("supervisor program", () => {
     await program.says(/b: ready/);
     // In reverse order, although the supervisor that knew the order is dead.
     expect(program.output).toMatch(/b: stops what a killed supervisor left[^]*a: stops what a killed supervisor left/);
+    program.kill("SIGTERM");
+    expect(await program.ended()).toBe(0);
+    expect(await folder.processes()).toEqual([]);
+    const beats = await beatsIn(folder);
+    expect(new Set(beats).size).toBe(beats.length);
+  });
+
+  test("killed after whichever line, it never leaves two copies or an orphan behind", async () => {
+    await using folder = await ManifestFolder.create({
+      "a.yaml": serviceManifest("a", { command: BEAT }),
+      "b.yaml": serviceManifest("b", { command: SLEEP, dependsOn: ["a"] }),
+      "c.yaml": serviceManifest("c", { command: SLEEP, dependsOn: ["b"] }),
+    });
+    await using _cleanup = { [Symbol.asyncDispose]: () => killAll(folder) };
+    for (let lines = 1; lines <= 8; lines++) {
+      await using program = new SupervisorProgram(folder.path);
+      await program.says(new RegExp(`(?:.*\n){${lines}}`));
+      program.kill("SIGKILL");
+      await program.ended();
+    }
+    await using program = new SupervisorProgram(folder.path);
+    await program.says(/c: ready/);
+    expect((await folder.processes()).map(({ service }) => service).filter((name) => name !== "a")).toEqual(["b", "c"]);
     program.kill("SIGTERM");
     expect(await program.ended()).toBe(0);
     expect(await folder.processes()).toEqual([]);
@@ -128,7 +153,7 @@ describe("supervisor program", () => {
     });
     await using program = new SupervisorProgram(folder.path);
     await program.says(/a: ready/);
-    await expect.poll(() => folder.read("up").catch(() => "")).toBe("ready\n");
+    await expect.poll(() => folder.read("up").catch(() => ""), { timeout: DEADLINE_MS }).toBe("ready\n");
     program.kill("SIGINT");
     await program.says(/a: stopping/);
     // The same key press, passed on by npm, is not a second one.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { ServiceStatus } from "./resources/index.ts";
-import { manifest, serviceManifest, SupervisorWorld } from "./testing/supervisor-world.ts";
+import { manifest, serviceManifest, SupervisorWorld, TIMEOUT_MS } from "./testing/supervisor-world.ts";
 
 const SLEEP = ["sleep", "1000"];
 const GOOD = serviceManifest("good", { command: SLEEP });
@@ -80,7 +80,7 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-describe("mistakes in manifests", () => {
+describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
   test.for(MISTAKES)("$what is reported with file, line and field, and everything else runs", async (mistake) => {
     await using world = await SupervisorWorld.start({
       "a-first.yaml": serviceManifest("a-first", { command: SLEEP }),

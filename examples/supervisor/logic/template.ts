@@ -1,5 +1,5 @@
 /** A placeholder that stands for nothing. */
-export class TemplateError extends Error {
+class TemplateError extends Error {
   override readonly name: string = "TemplateError";
   /** Line of the template, from 1. */
   readonly line: number;

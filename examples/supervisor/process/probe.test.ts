@@ -59,7 +59,7 @@ describe("probes", () => {
     const env = { ...process.env, SUPERVISOR_PROBE_TEST: "1" };
     const probe = probeCommand(["sh", "-c", "sleep 1000 & wait"], { cwd: ".", env }, AbortSignal.timeout(200));
     await expect(probe).rejects.toThrow("aborted due to timeout");
-    await expect.poll(() => findByEnvironment("SUPERVISOR_PROBE_TEST")).toEqual([]);
+    await expect.poll(() => findByEnvironment("SUPERVISOR_PROBE_TEST"), { timeout: 30_000 }).toEqual([]);
   });
 
   test("a question that is called off ends at once", async () => {

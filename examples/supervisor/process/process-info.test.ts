@@ -40,7 +40,9 @@ describe("process info", () => {
   test.runIf(platform() === "linux")("processes are found by a variable that they were started with", async () => {
     await withSleeper(async (pid) => {
       // What `spawn` returns may still be the copy of this process, before it becomes the program.
-      await expect.poll(() => findByEnvironment("SUPERVISOR_TEST")).toMatchObject([{ pid, value: "a=b c" }]);
+      await expect
+        .poll(() => findByEnvironment("SUPERVISOR_TEST"), { timeout: 30_000 })
+        .toMatchObject([{ pid, value: "a=b c" }]);
       expect(await findByEnvironment("SUPERVISOR_TES")).toEqual([]);
     });
   });

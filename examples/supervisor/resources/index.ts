@@ -1,10 +1,10 @@
 export { ConfigFile, type ConfigFileSpec } from "./config-file.ts";
 export { ConfigFileStatus, type ConfigFileStatusSpec } from "./config-file-status.ts";
-export { HealthCheck, type HealthCheckSpec, type Probe } from "./health-check.ts";
+export { HealthCheck, type HealthCheckSpec } from "./health-check.ts";
 export { HealthStatus, type HealthStatusSpec } from "./health-status.ts";
 export { FOLDER_STATUS_ID, ManifestStatus, type ManifestProblem, type ManifestStatusSpec } from "./manifest-status.ts";
 export { Process, type ProcessSpec, type StopCause } from "./process.ts";
 export { ProcessStatus, type ExitSpec, type ProcessPhase, type ProcessStatusSpec } from "./process-status.ts";
-export { Service, type BackoffSpec, type LogSpec, type RestartPolicy, type ServiceSpec } from "./service.ts";
+export { Service, type BackoffSpec, type LogSpec, type ServiceSpec } from "./service.ts";
 export { ServiceStatus, type ServiceHealth, type ServiceState, type ServiceStatusSpec } from "./service-status.ts";
-export { SUPERVISOR_GOAL_ID, SupervisorGoal, type SupervisorGoalSpec } from "./supervisor-goal.ts";
+export { SUPERVISOR_GOAL_ID, SupervisorGoal } from "./supervisor-goal.ts";
