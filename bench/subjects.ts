@@ -1,4 +1,5 @@
 import { benchEngine } from "./engine.ts";
+import { benchParts } from "./parts.ts";
 import type { Report } from "./report.ts";
 import { benchState } from "./state.ts";
 
@@ -6,6 +7,7 @@ import { benchState } from "./state.ts";
 export const SUBJECTS: ReadonlyMap<string, (report: Report, n: number) => Promise<void>> = new Map([
   ["state", benchState],
   ["engine", benchEngine],
+  ["parts", benchParts],
 ]);
 
 /** Measures the subjects one after the other; each is warmed up on States of its own, which are thrown away. */
