@@ -51,7 +51,7 @@ class ReceivedEvent {
   }
 
   get bookmark(): Uint8Array | undefined {
-    return this.#bookmark?.slice();
+    return this.#bookmark && new Uint8Array(this.#bookmark);
   }
 }
 
@@ -70,7 +70,7 @@ class EventParts {
       else if (tag === TYPE_TAG) this.number = reader.int32();
       else if (tag === OLD_TAG) this.old = resources.read(reader, this.old);
       else if (tag === ERROR_TAG) this.error = reader.string();
-      else if (tag === BOOKMARK_TAG) this.bookmark = reader.bytes().slice();
+      else if (tag === BOOKMARK_TAG) this.bookmark = new Uint8Array(reader.bytes());
       else reader.skip(tag);
     }
     reader.leave(outer);

@@ -111,7 +111,7 @@ class OptionParts {
       else if (tag === LABELS_TAG) this.query.readLabelQuery(reader);
       else if (tag === IDS_TAG) this.query.readIdQuery(reader);
       else if (tag === AGGREGATED_TAG) this.#aggregated = reader.bool();
-      else if (tag === START_FROM_BOOKMARK_TAG) this.#startFromBookmark = reader.bytes().slice();
+      else if (tag === START_FROM_BOOKMARK_TAG) this.#startFromBookmark = new Uint8Array(reader.bytes());
       else if (tag === BOOTSTRAP_BOOKMARK_TAG) this.#bootstrapBookmark = reader.bool();
       else reader.skip(tag);
     }

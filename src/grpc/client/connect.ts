@@ -1,0 +1,64 @@
+import { wrapState, type State } from "../../state/index.ts";
+import { isLoopback } from "../transport/address.ts";
+import { GrpcChannel, type MetadataInit, parseAddress } from "../transport/index.ts";
+import { type ConnectOptions, resolveClientOptions } from "./client-options.ts";
+import { RemoteState } from "./remote-state.ts";
+
+const MIB = 1024 * 1024;
+
+/**
+ * A State that is served somewhere else. It connects when it is first used, and again whenever the connection was lost:
+ *
+ * - A call whose connection breaks fails with `unavailable`; a write may have been carried out then. Nothing but watches
+ *   is tried again.
+ * - A watch goes on behind its last event when the connection is back, without loss or repetition, and without a sign. If
+ *   the server's history does not reach back that far, it delivers `Resynced` and the present contents, unless it was
+ *   opened with `overrun: "error"`. Only a watch of a kind whose initial contents were not complete fails.
+ *
+ * Disposing it ends its watches, fails its calls and closes the connection.
+ *
+ * @param endpoint - `unix:PATH`, `tcp:HOST:PORT` or `HOST:PORT`.
+ * @throws {TypeError | RangeError} When the endpoint or an option is not what it should be.
+ */
+export function connect(endpoint: string, options: ConnectOptions = {}): State {
+  const resolved = resolveClientOptions(options);
+  checkToken(endpoint, options);
+  let core: RemoteState | undefined;
+  const { tls, authority, connectTimeoutMs, keepaliveMs, keepaliveTimeoutMs, maxMessageBytes, onConnectionChange } =
+    options;
+  const channel = new GrpcChannel(endpoint, {
+    tls,
+    authority,
+    connectTimeoutMs,
+    keepaliveTimeoutMs,
+    keepaliveMs: keepaliveMs ?? 30_000,
+    maxReceivedMessageBytes: maxMessageBytes ?? 32 * MIB,
+    metadata: metadataOf(options),
+    clock: resolved.clock,
+    backoff: { random: resolved.random },
+    onStateChange: (state, reason) => {
+      if (state === "ready") core?.reconnected();
+      onConnectionChange?.(state, reason);
+    },
+  });
+  core = new RemoteState(channel, resolved);
+  return wrapState(core, { clock: resolved.clock });
+}
+
+function metadataOf({ token, metadata }: ConnectOptions): MetadataInit | (() => MetadataInit) | undefined {
+  if (token === undefined) return metadata;
+  return () => {
+    const authorization = `Bearer ${typeof token === "function" ? token() : token}`;
+    return { ...(typeof metadata === "function" ? metadata() : metadata), authorization };
+  };
+}
+
+/** A token is as good as a password: it must not go over a network where others can read it. */
+function checkToken(endpoint: string, { token, tls }: ConnectOptions): void {
+  if (token === undefined || tls !== undefined) return;
+  const address = parseAddress(endpoint);
+  if (address.kind === "unix" || address.host === "localhost" || isLoopback(address.host)) return;
+  throw new TypeError(
+    `a token is only sent over TLS, or within one machine: give the option tls to connect to ${endpoint}`,
+  );
+}

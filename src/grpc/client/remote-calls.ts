@@ -1,0 +1,170 @@
+import { WireError } from "../../internal/wire-reader.ts";
+import { formatPointer, StateError, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
+import { sealResourceList, type ResourceList } from "../../state/index.ts";
+import { compareText } from "../../internal/compare-text.ts";
+import { fromGrpcError } from "../client-error.ts";
+import { EventDecoder } from "../messages/event-decoder.ts";
+import { ResourceDecoder } from "../messages/resource-decoder.ts";
+import { ResourceEncoder } from "../messages/resource-encoder.ts";
+import { pathOf, Rpc } from "../rpc.ts";
+import { GrpcError, type GrpcChannel, Status } from "../transport/index.ts";
+import type { ResolvedClientOptions } from "./client-options.ts";
+import { readWithin } from "./read-within.ts";
+import { WatchFeed, type WatchHost } from "./watch-feed.ts";
+import { WatchRetry } from "./watch-retry.ts";
+import { WatchStream } from "./watch-stream.ts";
+import { describeTarget, type WatchTarget } from "./watch-target.ts";
+
+/** What the client needs of a connection; a `GrpcChannel` is one. */
+export type Wire = Pick<GrpcChannel, "unary" | "serverStream" | "close">;
+
+/** The calls of a client, their bounds and their errors. */
+export class RemoteCalls implements WatchHost {
+  readonly clock: ResolvedClientOptions["clock"];
+  readonly decoder: ResourceDecoder;
+  readonly encoder: ResourceEncoder;
+  readonly #wire: Wire;
+  readonly #options: ResolvedClientOptions;
+  readonly #events: EventDecoder;
+  readonly #watches = new Set<WatchFeed>();
+  #closed = false;
+
+  constructor(wire: Wire, options: ResolvedClientOptions) {
+    this.#wire = wire;
+    this.#options = options;
+    this.clock = options.clock;
+    this.decoder = new ResourceDecoder(options.types);
+    this.encoder = new ResourceEncoder({ yaml: options.yaml });
+    this.#events = new EventDecoder(this.decoder);
+  }
+
+  /** Number of watches that are not over. */
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  /**
+   * Calls a method about one resource and reads its answer.
+   *
+   * @throws {StateError | GrpcError} Why the call failed; INTERNAL when the answer cannot be read.
+   */
+  async unary<T>(
+    rpc: Rpc,
+    pointer: Pointer,
+    message: Uint8Array,
+    signal: AbortSignal | undefined,
+    read: (answer: Uint8Array) => T,
+  ): Promise<T> {
+    const deadlineMs = rpc === Rpc.teardownAndDestroy ? undefined : this.#options.timeoutMs;
+    let answer: Uint8Array;
+    try {
+      answer = await this.#wire.unary(pathOf(rpc), message, { signal, deadlineMs });
+    } catch (error) {
+      throw this.#explain(error, rpc, pointer);
+    }
+    return readAnswer(rpc, pointer, answer, read);
+  }
+
+  /** The resources of a List, sorted by id. */
+  async list(kind: Kind, message: Uint8Array, signal: AbortSignal | undefined): Promise<ResourceList> {
+    const { clock, timeoutMs } = this.#options;
+    const what = `the list of ${kind.type} in ${JSON.stringify(kind.namespace)}`;
+    const stream = this.#wire.serverStream(pathOf(Rpc.list), message, { signal });
+    const resources: Resource[] = [];
+    try {
+      for (;;) {
+        const messages = await readWithin(stream, clock, timeoutMs, what);
+        if (messages === undefined) break;
+        for (const one of messages) {
+          resources.push(readAnswer(Rpc.list, undefined, one, (bytes) => this.decoder.decodeField(bytes)));
+        }
+      }
+    } catch (error) {
+      stream.cancel();
+      throw this.#explain(error, Rpc.list, undefined);
+    }
+    return sealResourceList(isSorted(resources) ? resources : resources.sort(byId), undefined);
+  }
+
+  /** Opens a watch that lives until its reader, its signal or {@link close} ends it. */
+  async watch(target: WatchTarget, signal: AbortSignal | undefined): Promise<WatchFeed> {
+    if (this.#closed) throw closedError();
+    const retry = new WatchRetry(this.#options.watchRetry, this.#options.random);
+    const feed = new WatchFeed(this, target, retry, signal);
+    this.#watches.add(feed);
+    await feed.open();
+    return feed;
+  }
+
+  /** Ends all watches and calls, and closes the connection. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const feed of this.#watches) feed.end(closedError());
+    await this.#wire.close();
+  }
+
+  async open(target: WatchTarget, request: Uint8Array, signal: AbortSignal): Promise<WatchStream> {
+    const { clock, timeoutMs } = this.#options;
+    const stream = this.#wire.serverStream(pathOf(Rpc.watch), request, { signal });
+    const first = await readWithin(stream, clock, timeoutMs, describeTarget(target));
+    if (first === undefined) {
+      throw new GrpcError(Status.unavailable, `the server ended ${describeTarget(target)} before it began`);
+    }
+    return new WatchStream(stream, first, (message) => this.#events.decode(message, target.kind));
+  }
+
+  onRetry(target: WatchTarget, error: Error, waitMs: number, first: boolean): void {
+    const { kind, id } = target;
+    this.#options.logger.warn(`${describeTarget(target)} broke and is opened again`, { ...kind, id, error, waitMs });
+    if (first) this.#tell(() => this.#options.onWatchInterrupted({ kind, id, error }));
+  }
+
+  onResumed(target: WatchTarget, resynced: boolean): void {
+    const { kind, id } = target;
+    this.#options.logger.info(`${describeTarget(target)} goes on`, { ...kind, id, resynced });
+    this.#tell(() => this.#options.onWatchResumed({ kind, id, resynced }));
+  }
+
+  onOver(feed: WatchFeed): void {
+    this.#watches.delete(feed);
+  }
+
+  /** A listener that throws must not end a watch. */
+  #tell(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#options.logger.error("a listener of watches failed", { error });
+    }
+  }
+
+  #explain(error: unknown, rpc: Rpc, pointer: Pointer | undefined): unknown {
+    if (this.#closed && error instanceof GrpcError && error.code === Status.cancelled) return closedError(error);
+    return fromGrpcError(error, rpc, pointer);
+  }
+}
+
+function readAnswer<T>(rpc: Rpc, pointer: Pointer | undefined, answer: Uint8Array, read: (answer: Uint8Array) => T): T {
+  try {
+    return read(answer);
+  } catch (cause) {
+    if (!(cause instanceof WireError || cause instanceof StateError)) throw cause;
+    const written = rpc === Rpc.create || rpc === Rpc.update;
+    const what = pointer === undefined ? "" : `${formatPointer(pointer)} `;
+    const told = written ? `${what}was written, but the answer cannot be read` : `${what}cannot be read`;
+    throw new GrpcError(Status.internal, `${told}: ${cause.message}`, { cause });
+  }
+}
+
+const closedError = (cause?: unknown): StateError =>
+  new StateError("unavailable", "the connection of this State is closed", { cause });
+
+const byId = (a: Resource, b: Resource): number => compareText(a.metadata.id, b.metadata.id);
+
+function isSorted(resources: readonly Resource[]): boolean {
+  for (let i = 1; i < resources.length; i++) {
+    const [before, after] = [resources[i - 1], resources[i]];
+    if (before !== undefined && after !== undefined && byId(before, after) > 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,85 @@
+import { hasCode, type Kind, type Pointer, type Resource, type TypeRegistry } from "../../resource/index.ts";
+import type {
+  CoreState,
+  CreateOptions,
+  DestroyOptions,
+  Event,
+  GetOptions,
+  ListOptions,
+  ResourceList,
+  UpdateOptions,
+  Watch,
+  WatchKindOptions,
+  WatchOptions,
+} from "../../state/index.ts";
+import { encodeListRequest } from "../messages/list-request.ts";
+import { encodePointerRequest } from "../messages/pointer-request.ts";
+import { checkMessage } from "../messages/teardown-response.ts";
+import { encodeCreateRequest, encodeUpdateRequest } from "../messages/write-request.ts";
+import { Rpc } from "../rpc.ts";
+import type { RemoteCalls } from "./remote-calls.ts";
+import { BatchWatch, EventWatch } from "./remote-watch.ts";
+import { readStored } from "./stored-resource.ts";
+import { kindTargetOf, targetOf } from "./watch-target.ts";
+
+/** The operations that every server has. */
+export class RemoteOperations implements CoreState {
+  protected readonly calls: RemoteCalls;
+  readonly #types: TypeRegistry;
+
+  constructor(calls: RemoteCalls, types: TypeRegistry) {
+    this.calls = calls;
+    this.#types = types;
+  }
+
+  async get(pointer: Pointer, { signal }: GetOptions = {}): Promise<Resource> {
+    return this.calls.unary(Rpc.get, pointer, encodePointerRequest(pointer), signal, this.#read);
+  }
+
+  async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    try {
+      return await this.get(pointer, options);
+    } catch (error) {
+      if (hasCode(error, "not_found")) return undefined;
+      throw error;
+    }
+  }
+
+  async list(kind: Kind, { labels, ids, signal }: ListOptions = {}): Promise<ResourceList> {
+    return this.calls.list(kind, encodeListRequest(kind, { labels, ids }), signal);
+  }
+
+  async create(resource: Resource, { owner, signal }: CreateOptions = {}): Promise<Resource> {
+    const sent = this.#types.admit(resource);
+    const message = encodeCreateRequest(this.calls.encoder, sent, owner);
+    return this.calls.unary(Rpc.create, sent.metadata, message, signal, (answer) => this.#readStored(sent, answer));
+  }
+
+  async update(resource: Resource, { owner, expectedPhase, signal }: UpdateOptions = {}): Promise<Resource> {
+    const sent = this.#types.admit(resource);
+    const message = encodeUpdateRequest(this.calls.encoder, sent, owner, expectedPhase);
+    return this.calls.unary(Rpc.update, sent.metadata, message, signal, (answer) => this.#readStored(sent, answer));
+  }
+
+  async destroy(pointer: Pointer, { owner, signal }: DestroyOptions = {}): Promise<void> {
+    return this.calls.unary(Rpc.destroy, pointer, encodePointerRequest(pointer, owner), signal, checkMessage);
+  }
+
+  async watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
+    return new EventWatch(await this.calls.watch(targetOf(pointer, options), options.signal));
+  }
+
+  async watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
+    return new EventWatch(await this.calls.watch(kindTargetOf(kind, options, false), options.signal));
+  }
+
+  async watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
+    return new BatchWatch(await this.calls.watch(kindTargetOf(kind, options, true), options.signal));
+  }
+
+  readonly #read = (answer: Uint8Array): Resource => this.calls.decoder.decodeField(answer);
+
+  #readStored(sent: Resource, answer: Uint8Array): Resource {
+    return readStored(this.calls.decoder, sent, answer);
+  }
+}

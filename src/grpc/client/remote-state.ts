@@ -1,0 +1,67 @@
+import type { Pointer } from "../../resource/index.ts";
+import { wrapState, type DestroyOptions, type State } from "../../state/index.ts";
+import { encodePointerRequest } from "../messages/pointer-request.ts";
+import { checkMessage, decodeTeardownResponse } from "../messages/teardown-response.ts";
+import { Rpc } from "../rpc.ts";
+import { isGrpcError, Status } from "../transport/index.ts";
+import type { ResolvedClientOptions } from "./client-options.ts";
+import { RemoteCalls, type Wire } from "./remote-calls.ts";
+import { RemoteOperations } from "./remote-operations.ts";
+
+/**
+ * A store behind a connection. What a server does not have, a teardown in one step, is composed of what every server
+ * has; that a server lacks it is remembered until the connection is another.
+ */
+export class RemoteState extends RemoteOperations {
+  readonly #composed: State;
+  readonly #lacking = new Set<Rpc>();
+
+  constructor(wire: Wire, options: ResolvedClientOptions) {
+    const calls = new RemoteCalls(wire, options);
+    super(calls, options.types);
+    this.#composed = wrapState(new RemoteOperations(calls, options.types), { clock: options.clock });
+  }
+
+  /** Number of watches that are not over. */
+  get openWatches(): number {
+    return this.calls.openWatches;
+  }
+
+  async teardown(pointer: Pointer, options: DestroyOptions = {}): Promise<boolean> {
+    return this.#callOr(Rpc.teardown, pointer, options, decodeTeardownResponse, () =>
+      this.#composed.teardown(pointer, options),
+    );
+  }
+
+  async teardownAndDestroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
+    return this.#callOr(Rpc.teardownAndDestroy, pointer, options, checkMessage, () =>
+      this.#composed.teardownAndDestroy(pointer, options),
+    );
+  }
+
+  /** The server may be another from now on, or a newer one. */
+  reconnected(): void {
+    this.#lacking.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.calls.close();
+  }
+
+  async #callOr<T>(
+    rpc: Rpc,
+    pointer: Pointer,
+    { owner, signal }: DestroyOptions,
+    read: (answer: Uint8Array) => T,
+    compose: () => Promise<T>,
+  ): Promise<T> {
+    if (this.#lacking.has(rpc)) return compose();
+    try {
+      return await this.calls.unary(rpc, pointer, encodePointerRequest(pointer, owner), signal, read);
+    } catch (error) {
+      if (!isGrpcError(error, Status.unimplemented)) throw error;
+    }
+    this.#lacking.add(rpc);
+    return compose();
+  }
+}

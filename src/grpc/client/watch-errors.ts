@@ -1,0 +1,44 @@
+import { toError } from "../../internal/to-error.ts";
+import { hasCode, StateError } from "../../resource/index.ts";
+import { fromGrpcError } from "../client-error.ts";
+import { Rpc } from "../rpc.ts";
+import { GrpcError, isGrpcError, Status } from "../transport/index.ts";
+import { describeTarget, type WatchTarget } from "./watch-target.ts";
+
+/** True for the end of a stream, whatever the reason; false for messages that cannot be read. */
+export const isStreamEnd = (thrown: unknown): boolean => thrown instanceof GrpcError;
+
+/** True when asking once more would give the same answer. */
+export const isFinal = (thrown: unknown): boolean =>
+  isGrpcError(thrown, Status.invalidArgument, Status.permissionDenied, Status.unauthenticated, Status.unimplemented);
+
+/** True when the history does not reach back to the place of the watch. */
+export const isLost = (error: Error): boolean => hasCode(error, "invalid_bookmark", "watch_overrun");
+
+/** Why a watch could not be opened. */
+export function explainOpen(thrown: unknown, { kind, id }: WatchTarget): Error {
+  const pointer = id === undefined ? undefined : { ...kind, id };
+  return toError(fromGrpcError(thrown, Rpc.watch, pointer), "the watch");
+}
+
+/** Why the stream of an open watch ended. Without details, only what stops its opening is about a bookmark. */
+export function explainBreak(thrown: unknown, target: WatchTarget): Error {
+  const isVague = thrown instanceof GrpcError && thrown.details.length === 0;
+  return isVague && thrown.code === Status.failedPrecondition ? thrown : explainOpen(thrown, target);
+}
+
+/** What the events of a server tell as text only, by the words that servers use. */
+export function categorized(error: Error): Error {
+  const { message } = error;
+  if (/buffer overrun/i.test(message)) return new StateError("watch_overrun", message, { cause: error });
+  if (/invalid (?:watch )?bookmark/i.test(message))
+    return new StateError("invalid_bookmark", message, { cause: error });
+  return error;
+}
+
+/** The error of a watch's last event. */
+export function watchFailure(error: Error, target: WatchTarget): Error {
+  const message = `${describeTarget(target)} failed: ${error.message}`;
+  if (!(error instanceof StateError)) return new Error(message, { cause: error });
+  return new StateError(error.code, message, { cause: error, pointer: error.pointer });
+}

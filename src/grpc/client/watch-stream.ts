@@ -1,0 +1,42 @@
+import type { Event } from "../../state/index.ts";
+import type { UnknownEvent } from "../messages/event-decoder.ts";
+import { GrpcError, type MessageStream, Status } from "../transport/index.ts";
+
+/** What a message of a watch says, or that it cannot be read. */
+export type DecodeEvents = (message: Uint8Array) => readonly (Event | UnknownEvent)[];
+
+/** The stream of one Watch call, after its first message: that one only says that the watch is registered. */
+export class WatchStream {
+  readonly #stream: MessageStream;
+  readonly #decode: DecodeEvents;
+  #messages: readonly Uint8Array[];
+  #next = 1;
+
+  /** @param first - What the first read gave: the message that is passed over, and perhaps more. */
+  constructor(stream: MessageStream, first: readonly Uint8Array[], decode: DecodeEvents) {
+    this.#stream = stream;
+    this.#messages = first;
+    this.#decode = decode;
+  }
+
+  /**
+   * The events of the next message; there may be none.
+   *
+   * @throws {GrpcError} When the stream ended, however it did. What else it throws says that the message cannot be read.
+   */
+  async next(): Promise<readonly (Event | UnknownEvent)[]> {
+    let message = this.#messages[this.#next++];
+    if (message === undefined) {
+      this.#messages = (await this.#stream.read()) ?? [];
+      message = this.#messages[0];
+      this.#next = 1;
+    }
+    if (message === undefined) throw new GrpcError(Status.unavailable, "the server ended the stream");
+    return this.#decode(message);
+  }
+
+  /** Ends the call, if it is not over. */
+  close(): void {
+    this.#stream.cancel();
+  }
+}
