@@ -5,6 +5,7 @@ import {
   controller,
   exclusive,
   queueController,
+  requeueAfter,
   weak,
   type Controller,
   type QueueController,
@@ -96,6 +97,39 @@ describe("a controller that keeps itself busy for ever", () => {
       turnsTaken++;
     }
     expect(turnsTaken).toBeGreaterThanOrEqual(keys / 50);
+    await engine.stop();
+  });
+});
+
+describe("queue controllers that always have something to do", () => {
+  test.each([1, 10])("leave others their share, with %s workers", async (concurrency) => {
+    const state = new MemoryState();
+    const runs: Record<string, number> = {};
+    // Each has more keys that are due than may run in one turn of the event loop.
+    const names = ["A", "B", "C"];
+    for (const name of names) {
+      for (let key = 0; key < 20; key++) await state.create(Int.in(name).create(String(key), { value: 0 }));
+    }
+    const busy = names.map((name) =>
+      queueController({
+        name,
+        primary: Int.in(name),
+        concurrency,
+        async reconcile() {
+          runs[name] = (runs[name] ?? 0) + 1;
+          await Promise.resolve();
+          // Due again at once: the time that passes is none.
+          return requeueAfter(Number.MIN_VALUE);
+        },
+      }),
+    );
+    await using engine = await startEngine(state, busy, { yieldEvery: 5 });
+    await eventually(() => expect(runs).toMatchObject({ A: expect.any(Number) }));
+    await turns(300);
+    const least = Math.min(...names.map((name) => runs[name] ?? 0));
+    const most = Math.max(...names.map((name) => runs[name] ?? 0));
+    expect(most).toBeGreaterThan(100);
+    expect(least).toBeGreaterThan(most / 2);
     await engine.stop();
   });
 });

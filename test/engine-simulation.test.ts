@@ -31,7 +31,7 @@ import {
   strToSentenceController,
   sumController,
 } from "../src/testing/index.ts";
-import { startEngine, type Engine } from "./engine-fixture.ts";
+import { startEngine, turns, type Engine } from "./engine-fixture.ts";
 
 /** Simulations. Each is some hundred calls and minutes of simulated time, in milliseconds. */
 const RUNS = 100;
@@ -349,8 +349,17 @@ class Simulation {
   async #settle(late: LateRegistration): Promise<void> {
     this.#calm = true;
     while (late.tryNext()) await this.clock.advance(1_000);
-    for (let round = 0; round < 10 && !(await this.user.finishAll()); round++) await this.clock.advance(100_000);
-    await this.clock.advance(200_000);
+    for (let round = 0; round < 10 && !(await this.user.finishAll()); round++) await this.#advance(100_000);
+    await this.#advance(200_000);
+  }
+
+  /** Time goes on only when nothing is left to do: with short turns that takes many of them. */
+  async #advance(ms: number): Promise<void> {
+    for (let step = 0; step < 10; step++) {
+      await turns(200);
+      await this.clock.advance(ms / 10);
+    }
+    await turns(200);
   }
 
   async #disturb(failures: number): Promise<void> {

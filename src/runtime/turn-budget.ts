@@ -13,7 +13,8 @@ export class TurnBudget {
   #open = false;
   #startedAtMs = 0;
   #runs = 0;
-  #waiting: (() => void)[] = [];
+  #starved: (() => void)[] = [];
+  #served: (() => void)[] = [];
 
   /** @param mostRuns - Runs that may start in one turn. */
   constructor(clock: Clock, mostRuns: number) {
@@ -32,15 +33,19 @@ export class TurnBudget {
     return this.#runs++ < this.#mostRuns && nowMs - this.#startedAtMs < TURN_MS;
   }
 
-  /** Calls `fn` in the next turn. */
-  resume(fn: () => void): void {
-    this.#waiting.push(fn);
+  /**
+   * Calls `fn` in the next turn. Who was refused its very first run comes before those who had some: however much each
+   * of them has to do, all get their share.
+   */
+  resume(fn: () => void, hadRuns: boolean): void {
+    (hadRuns ? this.#served : this.#starved).push(fn);
   }
 
   readonly #endTurn = (): void => {
     this.#open = false;
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#starved, ...this.#served];
+    this.#starved = [];
+    this.#served = [];
     for (const fn of waiting) fn();
   };
 }
