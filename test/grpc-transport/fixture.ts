@@ -121,15 +121,14 @@ export interface Answer {
 export async function openHttp2(path: string): Promise<AsyncDisposable & { readonly session: ClientHttp2Session }> {
   const session = http2.connect("http://localhost", { createConnection: () => connect(path) });
   session.on("error", () => {});
+  const closed = new Promise<void>((resolve) => session.once("close", () => resolve()));
   await new Promise<void>((resolve) => session.once("remoteSettings", () => resolve()));
   return {
     session,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        if (session.closed && session.destroyed) resolve();
-        session.once("close", () => resolve());
-        session.destroy();
-      }),
+    [Symbol.asyncDispose]: () => {
+      session.destroy();
+      return closed;
+    },
   };
 }
 

@@ -125,7 +125,9 @@ export class ClientLink implements ClientConnectionEvents {
       this.#connection.destroy("the server answers no ping");
     });
     this.#connection.ping((answered) => {
-      if (answered) this.#waitToPing();
+      if (!answered) return;
+      this.#answered = true;
+      this.#waitToPing();
     });
   }
 }

@@ -102,6 +102,7 @@ export class GrpcServer implements AsyncDisposable {
     await this.#within(FLUSH_MS, Promise.all([this.#idle(), stopped]));
     for (const { listener } of listening) listener.destroy();
     await stopped;
+    await Promise.all([...this.#connections].map(({ closed }) => closed));
   }
 
   async #stopListening(listening: Listening): Promise<void> {

@@ -40,6 +40,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
   readonly #onIdle: (connection: GrpcServerConnection) => void;
   readonly #calls = new Set<RunningCall>();
   #receivingBytes = 0;
+  readonly #whenClosed: PromiseWithResolvers<void> = Promise.withResolvers();
   #closed = false;
   /** The handshake's end, then the next ping, then the end of the wait for its answer. */
   #timer: Timer;
@@ -76,6 +77,11 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     return this.#closed;
   }
 
+  /** Resolves when the connection is closed; handlers may still run. */
+  get closed(): Promise<void> {
+    return this.#whenClosed.promise;
+  }
+
   onReady(): void {
     this.#waitToPing();
   }
@@ -108,6 +114,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
 
   onClose(): void {
     this.#closed = true;
+    this.#whenClosed.resolve();
     this.#timer.cancel();
     if (this.#calls.size === 0) this.#onIdle(this);
   }
