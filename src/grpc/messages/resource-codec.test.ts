@@ -199,7 +199,7 @@ describe("a resource of a known type", () => {
     [PathResource, Uint8Array.of(1), "a path has no content"],
     [Int, Uint8Array.of(0x80), "ends in the middle of a field"],
     [Int, Uint8Array.of(2, 2), "bytes behind the number"],
-    [Int, Uint8Array.from([...new Array<number>(9).fill(0xff), 1]), "must be a whole number"],
+    [Int, Uint8Array.from([255, 255, 255, 255, 255, 255, 255, 255, 255, 1]), "must be a whole number"],
     [Str, Uint8Array.of(0xff), "not valid UTF-8"],
   ])("%s refuses the bytes %s", (type, protoSpec, reason) => {
     const bytes = wire({ metadata: bare({ type: type.type }), spec: { protoSpec } });
@@ -384,7 +384,7 @@ describe("[transport X3] what is no resource is refused, and the error says what
       const error = caught(() => decoder.decode(wire(message)));
       expect(error.code).toBe("invalid");
       expect(error.message).toContain(reason);
-      if ("metadata" in message) expect(error.message).toContain(address);
+      expect(error.message).toContain("metadata" in message ? address : "a resource");
     }
   });
 
