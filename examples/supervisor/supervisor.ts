@@ -26,6 +26,7 @@ import {
   ServiceStatus,
   SUPERVISOR_GOAL_ID,
   SupervisorGoal,
+  SupervisorStatus,
 } from "./resources/index.ts";
 
 export interface SupervisorOptions {
@@ -55,6 +56,7 @@ const TYPES = [
   ConfigFileStatus,
   ManifestStatus,
   SupervisorGoal,
+  SupervisorStatus,
 ];
 
 /** A control plane that keeps the processes of one folder of manifests. Make it with {@link openSupervisor}. */
@@ -140,7 +142,15 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       await state.modify(SupervisorGoal, SUPERVISOR_GOAL_ID, (goal) => {
         goal.wanted = "stopped";
       });
-      await allGone(state, end.signal);
+      try {
+        await state.watchFor(
+          SupervisorStatus.ref(SUPERVISOR_GOAL_ID),
+          { events: [EventType.created, EventType.updated], where: ({ spec }) => spec.phase === "stopped" },
+          { signal: end.signal },
+        );
+      } catch (error) {
+        if (!end.signal.aborted) throw error;
+      }
       end.abort();
     },
     kill: () => table.killAll(),
@@ -150,26 +160,4 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
       await everything.disposeAsync();
     },
   };
-}
-
-/** Resolves when no service is left, or the signal aborts. */
-async function allGone(state: State, signal: AbortSignal): Promise<void> {
-  const left = new Set<string>();
-  let complete = false;
-  try {
-    await using watch = await state.watchKind(Service, { bootstrap: true, signal });
-    for await (const event of watch) {
-      if (event.type === EventType.errored) throw event.error;
-      const { id } = event.resource.metadata;
-      if (event.type === EventType.resynced) {
-        left.clear();
-        complete = false;
-      } else if (event.type === EventType.bootstrapped) complete = true;
-      else if (event.type === EventType.destroyed) left.delete(id);
-      else if (event.type !== EventType.noop) left.add(id);
-      if (complete && left.size === 0) return;
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }

@@ -18,7 +18,7 @@ import { renderTemplate } from "../logic/template.ts";
 import { makeFolder } from "../process/make-folder.ts";
 import { writeAtomically } from "../process/write-atomically.ts";
 import { ConfigFile, ConfigFileStatus, Service } from "../resources/index.ts";
-import { serviceLabels } from "./service-labels.ts";
+import { labelServices } from "./service-labels.ts";
 
 /** How often a file is compared with what it should be. Unit: milliseconds. */
 const DRIFT_CHECK_MS = 2_000;
@@ -66,7 +66,7 @@ export function configFileController(folder: string): QueueController {
         error = (cause as Error).message;
       }
       await state.modify(ConfigFileStatus, id, (_, metadata) => {
-        Object.assign(metadata.labels, serviceLabels(spec.restarts));
+        labelServices(metadata.labels, spec.restarts);
         return { path, restarts: [...spec.restarts], digest: written, inputs: configInputs(spec, services), error };
       });
       return requeueAfter(DRIFT_CHECK_MS);

@@ -21,7 +21,7 @@ import {
   type HealthStatusSpec,
 } from "../resources/index.ts";
 import { servicesForTemplates } from "./config-file-controller.ts";
-import { serviceLabels } from "./service-labels.ts";
+import { labelServices } from "./service-labels.ts";
 
 /** Pace of a check as long as its service has not been well yet, unless its own is faster. Unit: milliseconds. */
 const STARTING_PACE_MS = 250;
@@ -64,8 +64,7 @@ export function healthController({ surroundings }: HealthControllerOptions): Que
       const actual = (await state.getOrNull(ProcessStatus, spec.service))?.spec;
       const tell = (status: HealthStatusSpec) =>
         state.modify(HealthStatus, id, (_, { labels }) => {
-          for (const key of Object.keys(labels)) delete labels[key];
-          Object.assign(labels, serviceLabels([spec.service]));
+          labelServices(labels, [spec.service]);
           return status;
         });
       const run = actual?.run ?? 0;

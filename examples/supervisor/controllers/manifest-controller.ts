@@ -23,13 +23,14 @@ import {
   Service,
   SUPERVISOR_GOAL_ID,
   SupervisorGoal,
+  SupervisorStatus,
   type ManifestProblem,
 } from "../resources/index.ts";
 
 /** Says which file a resource comes from. */
 const FILE_ANNOTATION = "supervisor.example.dev/file";
 
-type Writable = Declarable | typeof ManifestStatus;
+type Writable = Declarable | typeof ManifestStatus | typeof SupervisorStatus;
 type State = ControllerState<Writable | typeof SupervisorGoal, Writable>;
 
 /**
@@ -45,7 +46,13 @@ export function manifestController(folder: string): Controller {
       destroyReady(ConfigFile),
       weak(SupervisorGoal, SUPERVISOR_GOAL_ID),
     ],
-    outputs: [exclusive(Service), exclusive(HealthCheck), exclusive(ConfigFile), exclusive(ManifestStatus)],
+    outputs: [
+      exclusive(Service),
+      exclusive(HealthCheck),
+      exclusive(ConfigFile),
+      exclusive(ManifestStatus),
+      exclusive(SupervisorStatus),
+    ],
     async run({ state, clock, wakeups, queueReconcile, resetRestartBackoff, signal }) {
       using _watcher = watchFolder(folder, clock, queueReconcile);
       for await (const _ of wakeups) {
@@ -61,8 +68,10 @@ async function reconcileFolder(state: State, folder: string): Promise<void> {
   const goal = await state.getOrNull(SupervisorGoal, SUPERVISOR_GOAL_ID);
   if (goal?.spec.wanted !== "running") {
     await removeAllBut(state, () => false);
+    await tellPhase(state, (await isEmpty(state)) ? "stopped" : "stopping");
     return;
   }
+  await tellPhase(state, "running");
   let files: ParsedFile[];
   try {
     files = await parseFiles(await readFolder(folder));
@@ -103,6 +112,15 @@ async function reconcileFolder(state: State, folder: string): Promise<void> {
   for (const { metadata } of await state.list(ManifestStatus)) {
     if (!present.has(metadata.id)) await removeStatus(state, metadata.id);
   }
+}
+
+async function tellPhase(state: State, phase: SpecOf<typeof SupervisorStatus>["phase"]): Promise<void> {
+  await state.modify(SupervisorStatus, SUPERVISOR_GOAL_ID, () => ({ phase }));
+}
+
+async function isEmpty(state: State): Promise<boolean> {
+  for (const type of MANIFEST_TYPES) if ((await state.list(type)).length > 0) return false;
+  return true;
 }
 
 const hasErrors = ({ problems }: ParsedFile): boolean => problems.some(({ severity }) => severity === "error");

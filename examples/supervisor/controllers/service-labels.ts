@@ -4,10 +4,13 @@ import { Service, type ServiceSpec } from "../resources/index.ts";
 
 const PREFIX = "service/";
 
-/** Labels that say which services a status concerns, so that a change of it wakes those. */
-export const serviceLabels = (services: readonly string[]): Record<string, string> =>
-  Object.fromEntries(services.map((service) => [`${PREFIX}${service}`, ""]));
+/** Labels a status with the services that it concerns, so that a change of it wakes those. */
+export function labelServices(labels: Record<string, string>, services: readonly string[]): void {
+  for (const key of Object.keys(labels)) if (key.startsWith(PREFIX)) delete labels[key];
+  for (const service of services) labels[`${PREFIX}${service}`] = "";
+}
 
+/** The services that {@link labelServices} has named. */
 export const servicesInLabels = (labels: Readonly<Record<string, string>>): Ref<ServiceSpec, typeof Service.type>[] =>
   Object.keys(labels)
     .filter((key) => key.startsWith(PREFIX))

@@ -34,6 +34,8 @@ export class ProcessRecords {
   async list(): Promise<ProcessRecord[]> {
     const records: ProcessRecord[] = [];
     for (const file of await readdir(this.folder)) {
+      // A write that was cut short. Nobody else writes here: the folder is locked.
+      if (file.endsWith(".tmp")) await rm(join(this.folder, file), { force: true });
       if (!file.endsWith(".json")) continue;
       const record = parseRecord(await readFile(join(this.folder, file), "utf8"));
       // Records are written whole, so a broken one was cut short by a crash of the machine, which no process survived.

@@ -1,12 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Asks again every 20 ms until the answer is true; false when `deadlineMs` pass first. For what the system tells only when asked. */
+/** First pause between two questions; it grows up to the second. Unit: milliseconds. */
+const SHORTEST_MS = 10;
+const LONGEST_MS = 200;
+
+/**
+ * Asks again and again, ever more slowly, until the answer is true; false when `deadlineMs` pass first. For what the
+ * system tells only when asked.
+ */
 export async function waitUntil(holds: () => Promise<boolean>, deadlineMs: number): Promise<boolean> {
   const end = performance.now() + deadlineMs;
-  for (;;) {
+  for (let pauseMs = SHORTEST_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_MS)) {
     if (await holds()) return true;
     const leftMs = end - performance.now();
     if (leftMs <= 0) return false;
-    await sleep(Math.min(20, leftMs));
+    await sleep(Math.min(pauseMs, leftMs));
   }
 }

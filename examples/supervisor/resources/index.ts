@@ -8,3 +8,4 @@ export { ProcessStatus, type ExitSpec, type ProcessPhase, type ProcessStatusSpec
 export { Service, type BackoffSpec, type LogSpec, type ServiceSpec } from "./service.ts";
 export { ServiceStatus, type ServiceHealth, type ServiceState, type ServiceStatusSpec } from "./service-status.ts";
 export { SUPERVISOR_GOAL_ID, SupervisorGoal } from "./supervisor-goal.ts";
+export { SupervisorStatus } from "./supervisor-status.ts";

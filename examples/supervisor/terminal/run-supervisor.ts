@@ -40,7 +40,7 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
     },
     force: signals.force,
   });
-  const forced = stopWhenAsked(supervisor, signals, say);
+  const forced = stopWhenAsked(supervisor, signals, board, say);
 
   const content = (): ScreenContent => ({
     title: `homeostat supervisor · ${supervisor.folder}`,
@@ -61,11 +61,12 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
       text: `keeps what ${supervisor.folder} declares; logs are in ${supervisor.stateFolder}/logs`,
     });
     const following = followStatuses(supervisor.state, board, say, () => screen?.invalidate(), end.signal);
-    await Promise.race([supervisor.run(), following]);
+    await Promise.race([supervisor.run(), following, forced]);
     await supervisor.run();
+    const exitCode = (await forced) ? 1 : 0;
     end.abort();
     await following;
-    return (await forced) ? 1 : 0;
+    return exitCode;
   } finally {
     end.abort();
     screen?.[Symbol.dispose]();
@@ -79,6 +80,7 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
 async function stopWhenAsked(
   supervisor: Supervisor,
   signals: StopSignals,
+  board: StatusBoard,
   say: (happening: Happening) => void,
 ): Promise<boolean> {
   await signals.first;
@@ -90,6 +92,8 @@ async function stopWhenAsked(
   if (signals.force.aborted) kill();
   else signals.force.addEventListener("abort", kill, { once: true });
   await supervisor.stop();
+  // What has happened may still be on its way here.
+  await board.whenEmpty();
   say({ level: "info", text: "all services have stopped" });
   return signals.force.aborted;
 }

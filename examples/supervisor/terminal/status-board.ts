@@ -12,6 +12,8 @@ export class StatusBoard {
   readonly #manifests = new Map<string, Immutable<ManifestStatusSpec>>();
   readonly #happenings: (Happening & { readonly at: Date })[] = [];
 
+  #onEmpty: (() => void) | undefined;
+
   note(happening: Happening): void {
     this.#happenings.push({ ...happening, at: new Date() });
     if (this.#happenings.length > MOST_HAPPENINGS) this.#happenings.shift();
@@ -21,6 +23,15 @@ export class StatusBoard {
   setService(name: string, status: Immutable<ServiceStatusSpec> | undefined): void {
     if (status === undefined) this.#services.delete(name);
     else this.#services.set(name, status);
+    if (this.#services.size === 0) this.#onEmpty?.();
+  }
+
+  /** Resolves when no service is on the board. */
+  whenEmpty(): Promise<void> {
+    if (this.#services.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+    });
   }
 
   /** Undefined removes it. */
