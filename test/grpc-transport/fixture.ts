@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
 import { tmpdir } from "node:os";
-import { connect } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import {
   GrpcServer,
@@ -160,4 +160,55 @@ export async function ask(
   for (const piece of pieces) await new Promise<void>((done) => stream.write(piece, () => done()));
   stream.end();
   return promise;
+}
+
+/** A path to a server on which things go wrong. */
+export interface Proxy extends AsyncDisposable {
+  /** Ends the connections that there are. */
+  readonly cut: () => void;
+  /** From now on takes what it is sent, and passes nothing on. */
+  readonly swallow: () => void;
+  /** From now on takes nothing. */
+  readonly stall: () => void;
+}
+
+/** Listens at `front` and passes everything on to `back`, until it is told otherwise. */
+export async function startProxy(front: string, back: string): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let isGood = true;
+  const server = createServer((socket) => {
+    const target = connect(back);
+    for (const [from, to] of [
+      [socket, target],
+      [target, socket],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (data) => {
+        if (isGood && !to.write(data)) from.pause();
+      });
+      from.on("drain", () => {
+        if (isGood) to.resume();
+      });
+      from.on("error", () => {});
+      from.on("close", () => {
+        sockets.delete(from);
+        if (isGood) to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(front, () => resolve()));
+  const cut = (): void => sockets.forEach((socket) => socket.destroy());
+  return {
+    cut,
+    swallow: () => (isGood = false),
+    stall: () => {
+      isGood = false;
+      for (const socket of sockets) socket.pause();
+    },
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      cut();
+      await closed;
+    },
+  };
 }

@@ -1,9 +1,20 @@
-import { createServer, connect, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
 import { GrpcChannel, GrpcServer, Status } from "../../src/grpc/transport/index.ts";
 import { eventually, RecordingLogger } from "../../src/testing/index.ts";
-import { bytes, byPath, echo, failureOf, openDirectory, startServer, text, waiter } from "./fixture.ts";
+import {
+  bytes,
+  byPath,
+  echo,
+  failureOf,
+  openDirectory,
+  serverStream,
+  startProxy,
+  startServer,
+  text,
+  waiter,
+} from "./fixture.ts";
 
 const random = () => 0.5;
 const backoff = { initialMs: 100, multiplier: 2, longestMs: 350, random };
@@ -116,43 +127,6 @@ describe("a channel whose server goes away and comes back", () => {
   });
 });
 
-/** Passes bytes on, until it is told to swallow them, or to cut the connections. */
-async function startProxy(
-  front: string,
-  back: string,
-): Promise<AsyncDisposable & { readonly cut: () => void; readonly swallow: () => void }> {
-  const sockets = new Set<Socket>();
-  let swallowing = false;
-  const server = createServer((socket) => {
-    const target = connect(back);
-    for (const [from, to] of [
-      [socket, target],
-      [target, socket],
-    ] as const) {
-      sockets.add(from);
-      from.on("data", (data) => {
-        if (!swallowing) to.write(data);
-      });
-      from.on("error", () => {});
-      from.on("close", () => {
-        sockets.delete(from);
-        if (!swallowing) to.destroy();
-      });
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(front, () => resolve()));
-  const cut = (): void => sockets.forEach((socket) => socket.destroy());
-  return {
-    cut,
-    swallow: () => (swallowing = true),
-    [Symbol.asyncDispose]: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      cut();
-      await closed;
-    },
-  };
-}
-
 describe("a connection that is half open", () => {
   test("is found by a ping, on both sides, and calls fail within its bound", async () => {
     await using directory = await openDirectory();
@@ -200,6 +174,38 @@ describe("a connection that is half open", () => {
     ]);
     await eventually(() => expect(server.server.connectionCount).toBe(0));
     expect(serverClock.pending).toBe(0);
+  });
+
+  test("is cut even when there is much to write that the client does not read", async () => {
+    await using directory = await openDirectory();
+    const clock = new ManualClock();
+    await using server = await startServer(
+      {
+        Flood: serverStream(async (call) => {
+          for (;;) if (!call.send(new Uint8Array(10_000))) await call.drained();
+        }),
+      },
+      { clock, keepaliveMs: 30_000, keepaliveTimeoutMs: 5_000 },
+    );
+    await using proxy = await startProxy(directory.path("front"), server.path);
+    await using channel = new GrpcChannel(`unix:${directory.path("front")}`);
+    const floods = Array.from({ length: 10 }, () => channel.serverStream("/t.T/Flood", bytes("")));
+    for (const flood of floods) await flood.read();
+    proxy.stall();
+    await clock.advance(30_000);
+    await clock.advance(30_000);
+    await eventually(() => expect(server.server.callCount).toBe(0));
+    await eventually(() => expect(server.server.connectionCount).toBe(0));
+    proxy.cut();
+    for (const flood of floods) {
+      expect(
+        await failureOf(
+          (async () => {
+            while ((await flood.read()) !== undefined);
+          })(),
+        ),
+      ).toMatchObject({ code: Status.unavailable });
+    }
   });
 
   test("is not pinged while there is no call, nor while the server is heard", async () => {

@@ -92,7 +92,11 @@ class NodeClientConnection implements ClientConnection {
       events.onGoAway(code === ResetCode.enhanceYourCalm);
     });
     session.on("error", (error: Error) => (this.#reason ??= describe(error)));
-    socket.on("error", (error: Error) => (this.#reason ??= describe(error)));
+    socket.on("error", (error: Error) => {
+      this.#reason ??= describe(error);
+      // Node would wait for the end of what it still wants to write.
+      socket.destroy();
+    });
     session.once("close", () => events.onClose(this.reason));
   }
 

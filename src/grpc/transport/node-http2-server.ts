@@ -78,7 +78,17 @@ export async function listenHttp2(target: ListenOptions, options: Http2ListenOpt
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  server.on("session", (session) => acceptSession(session, options));
+  // A session hides its socket; the one that it was made for is the one that has just come.
+  let latest: Socket | undefined;
+  server.prependListener(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    latest = socket;
+    // Node would wait for the end of what it still wants to write.
+    socket.on("error", () => socket.destroy());
+  });
+  server.on("session", (session) => {
+    const socket = latest;
+    if (socket !== undefined) acceptSession(session, socket, options);
+  });
   server.on("sessionError", onError);
   server.on("tlsClientError", onError);
   server.on("unknownProtocol", (socket: Socket) => socket.destroy());
@@ -101,8 +111,8 @@ export async function listenHttp2(target: ListenOptions, options: Http2ListenOpt
   };
 }
 
-function acceptSession(session: ServerHttp2Session, options: Http2ListenOptions): void {
-  const connection = new NodeServerConnection(session);
+function acceptSession(session: ServerHttp2Session, socket: Socket, options: Http2ListenOptions): void {
+  const connection = new NodeServerConnection(session, socket);
   const events = options.onConnection(connection);
   session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
   session.once("remoteSettings", () => events.onReady());
@@ -116,10 +126,12 @@ function acceptSession(session: ServerHttp2Session, options: Http2ListenOptions)
 class NodeServerConnection implements ServerConnection {
   readonly peer: NodePeer;
   readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
 
-  constructor(session: ServerHttp2Session) {
+  constructor(session: ServerHttp2Session, socket: Socket) {
     this.#session = session;
-    this.peer = new NodePeer(session.socket);
+    this.#socket = socket;
+    this.peer = new NodePeer(socket);
   }
 
   ping(done: (answered: boolean) => void): void {
@@ -137,6 +149,8 @@ class NodeServerConnection implements ServerConnection {
 
   destroy(): void {
     this.#session.destroy();
+    // The session would wait for a peer that may not read.
+    this.#socket.destroy();
   }
 }
 

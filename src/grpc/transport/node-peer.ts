@@ -9,7 +9,6 @@ export class NodePeer implements Peer {
   readonly encrypted: boolean;
   readonly certificate: PeerCertificate | undefined;
 
-  /** @param socket - The socket of an HTTP/2 session, which stands for the real one. */
   constructor(socket: Socket | TLSSocket) {
     const { remoteAddress, remotePort } = socket;
     this.kind = remoteAddress === undefined ? "unix" : "tcp";
