@@ -149,7 +149,7 @@ export class ClassicAdapter implements Adapter {
       await controller.reconcile?.(context);
       if (this.#tracker.tracking) await this.#cleanup(kinds);
       this.#succeeded();
-      this.#outcomes.add(WHOLE, { kind: "done", atMs: clock.now(), tookMs: clock.monotonic() - startedAtMs });
+      this.#outcomes.succeeded(WHOLE, clock.now(), clock.monotonic() - startedAtMs);
     }
   }
 

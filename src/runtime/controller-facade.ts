@@ -156,11 +156,11 @@ export class ControllerFacade implements ControllerState {
   }
 
   addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return this.#limited("addFinalizer", undefined, () => this.#addFinalizer(pointer, finalizers));
+    return this.#admit("addFinalizer", undefined, () => this.#addFinalizer(pointer, finalizers));
   }
 
   removeFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return this.#limited("removeFinalizer", undefined, () => this.#removeFinalizer(pointer, finalizers));
+    return this.#admit("removeFinalizer", undefined, () => this.#removeFinalizer(pointer, finalizers));
   }
 
   #addFinalizer(pointer: Pointer, finalizers: readonly string[]): Promise<void> {
@@ -186,14 +186,14 @@ export class ControllerFacade implements ControllerState {
     options: O | undefined,
     act: (withSignal: O & CallOptions) => Promise<T>,
   ): Promise<T> {
-    return this.#limited(operation, options?.signal, () => {
+    return this.#admit(operation, options?.signal, () => {
       const refused = this.#reads.access.refuseWrite(operation, namespace, type, id);
       return refused === undefined ? act(this.#reads.withSignal(options)) : Promise.reject(refused);
     });
   }
 
-  /** Even without a limit, nothing is written once the controller has to stop. */
-  #limited<T>(operation: string, signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+  /** Applies the rate limit. Even without one, nothing is written once the controller has to stop. */
+  #admit<T>(operation: string, signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
     if (this.#signal.aborted) return Promise.reject(notPassed(operation, this.#signal.reason));
     if (signal?.aborted === true) return Promise.reject(notPassed(operation, signal.reason));
     if (this.#limiter === undefined) return act();

@@ -94,8 +94,12 @@ export class Dispatcher implements WorkerHost {
 
   #settle(worker: QueueWorker, result: ReconcileResult, failure: { readonly thrown: unknown } | undefined): void {
     const nowMs = this.#clock.monotonic();
-    this.#keeper.settle(worker.letGo(), result, failure, worker.startedAtMs, nowMs);
-    this.#idle.push(worker);
+    try {
+      this.#keeper.settle(worker.letGo(), result, failure, worker.startedAtMs, nowMs);
+    } finally {
+      // Whatever a logger does, no worker is lost.
+      this.#idle.push(worker);
+    }
     if (this.#mode === "stopped") {
       if (this.#idle.length === this.#workers) this.#drained.resolve();
     } else this.#look(nowMs);

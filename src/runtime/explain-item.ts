@@ -11,11 +11,12 @@ export function explainItem(
   const outcomes = lane?.job.outcomes.of(id) ?? [];
   const item = lane?.items.get(id);
   if (item === undefined) return { controller, form: "queue", state: "idle", outcomes };
-  if (item.inFlight) {
-    const { held, failure } = item;
-    return { controller, form: "queue", state: "running", changedMeanwhile: held, outcomes, lastError: failure };
+  const lastError = item.trouble?.failure;
+  if (item.hands !== "nobody") {
+    const changedMeanwhile = item.hands === "held";
+    return { controller, form: "queue", state: "running", changedMeanwhile, outcomes, lastError };
   }
   const dueInMs = Math.max(0, item.releaseAtMs - nowMs);
-  const state = item.failure !== undefined && dueInMs > 0 ? "backoff" : "waiting";
-  return { controller, form: "queue", state, dueInMs, outcomes, lastError: item.failure };
+  const state = lastError !== undefined && dueInMs > 0 ? "backoff" : "waiting";
+  return { controller, form: "queue", state, dueInMs, outcomes, lastError };
 }

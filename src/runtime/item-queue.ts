@@ -12,6 +12,13 @@ export class Lane<Value, Job> {
   }
 }
 
+/** What is known of a key that keeps failing. */
+export interface Trouble {
+  readonly backoff: Backoff;
+  /** What it failed with last. */
+  failure: Error | undefined;
+}
+
 /** One key of a queue, from its first put until it is done. */
 export class Item<Value, Job> implements Releasable {
   readonly lane: Lane<Value, Job>;
@@ -21,13 +28,10 @@ export class Item<Value, Job> implements Releasable {
   releaseAtMs = 0;
   sequence = 0;
   slot: number = NOT_WAITING;
-  inFlight = false;
-  /** Put again while in flight. */
-  held = false;
-  /** Retry intervals of a key that keeps failing. */
-  backoff: Backoff | undefined = undefined;
-  /** What it failed with last, until it succeeds. */
-  failure: Error | undefined = undefined;
+  /** In whose hands it is: nobody's, a worker's, or a worker's while it was put again. */
+  hands: "nobody" | "worker" | "held" = "nobody";
+  /** Set while the key keeps failing. */
+  trouble: Trouble | undefined = undefined;
 
   constructor(lane: Lane<Value, Job>, id: string, value: Value) {
     this.lane = lane;
@@ -64,9 +68,9 @@ export class ItemQueue<Value, Job> {
     }
     // While the item is in flight its worker has what it needs of the old value already.
     item.value = value;
-    if (!item.inFlight) this.#order.push(item, nowMs, nowMs);
-    else if (!item.held) {
-      item.held = true;
+    if (item.hands === "nobody") this.#order.push(item, nowMs, nowMs);
+    else if (item.hands === "worker") {
+      item.hands = "held";
       this.#held++;
     }
   }
@@ -75,7 +79,7 @@ export class ItemQueue<Value, Job> {
   take(nowMs: number): Item<Value, Job> | undefined {
     if (this.#closed || this.#order.peek(nowMs) === undefined) return undefined;
     const item = this.#order.pop();
-    if (item !== undefined) item.inFlight = true;
+    if (item !== undefined) item.hands = "worker";
     return item;
   }
 
@@ -104,10 +108,10 @@ export class ItemQueue<Value, Job> {
   }
 
   #settle(item: Item<Value, Job>, atMs: number | undefined, nowMs: number): void {
-    if (!item.inFlight) return;
-    item.inFlight = false;
-    if (item.held) {
-      item.held = false;
+    const { hands } = item;
+    if (hands === "nobody") return;
+    item.hands = "nobody";
+    if (hands === "held") {
       this.#held--;
       this.#order.push(item, nowMs, nowMs);
     } else if (atMs === undefined) {

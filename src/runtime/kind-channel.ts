@@ -36,7 +36,7 @@ export class KindChannel implements ChangeSource {
   readonly cache: KindCache | undefined;
   readonly #host: ChannelHost;
   readonly #pending = new Map<string, PendingChange>();
-  /** Ids that exist, as far as is known; kept where a resync could not tell otherwise what has vanished. */
+  /** Ids that exist: those listed, and those created since. Kept where a resync could not tell what has vanished. */
   #known: Set<string> | undefined;
   /** Ids that a running resync has delivered. */
   #resync: Set<string> | undefined;
@@ -66,7 +66,7 @@ export class KindChannel implements ChangeSource {
         case EventType.created:
         case EventType.updated: {
           const { resource } = event;
-          this.#known?.add(resource.metadata.id);
+          if (event.type === EventType.created) this.#known?.add(resource.metadata.id);
           this.#resync?.add(resource.metadata.id);
           if (this.cache?.filling === true) {
             this.cache.append(resource);
@@ -100,8 +100,8 @@ export class KindChannel implements ChangeSource {
     return undefined;
   }
 
-  delivered(id: string): void {
-    this.#pending.delete(id);
+  handedOver(): void {
+    this.#pending.clear();
   }
 
   route(metadata: Metadata, nowMs: number, certain: boolean): void {

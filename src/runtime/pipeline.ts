@@ -4,8 +4,8 @@ import type { Metadata } from "../resource/index.ts";
 
 /** Where a change came from, and goes back to for its delivery. */
 export interface ChangeSource {
-  /** The pipeline has taken the change of this resource. */
-  delivered(id: string): void;
+  /** The pipeline has taken all changes of the source that it had. */
+  handedOver(): void;
   /** Triggers everyone who depends on the resource now. */
   route(metadata: Metadata, nowMs: number, certain: boolean): void;
 }
@@ -28,6 +28,8 @@ export class Pipeline {
   readonly #clock: Clock;
   readonly #log: Logger;
   #pending: PendingChange[] = [];
+  /** Where they came from. */
+  readonly #sources = new Set<ChangeSource>();
   #calls: ((nowMs: number) => void)[] = [];
   #planned = false;
   #closed = false;
@@ -39,6 +41,7 @@ export class Pipeline {
 
   add(change: PendingChange): void {
     this.#pending.push(change);
+    this.#sources.add(change.source);
     this.#plan();
   }
 
@@ -68,8 +71,9 @@ export class Pipeline {
     const calls = this.#calls;
     this.#calls = [];
     const nowMs = this.#clock.monotonic();
+    for (const source of this.#sources) source.handedOver();
+    this.#sources.clear();
     for (const { source, metadata, certain } of changes) {
-      source.delivered(metadata.id);
       try {
         source.route(metadata, nowMs, certain);
       } catch (error) {

@@ -16,7 +16,7 @@ import type { Adapter, AdapterParts, ControllerExplanation, Declared, Route } fr
 import { declareInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
 import { Dispatcher, type ItemKeeper } from "./dispatcher.ts";
 import { explainItem } from "./explain-item.ts";
-import { ItemContext, MapContextOfItem, type SharedContext } from "./item-context.ts";
+import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
 import { ItemQueue, Lane } from "./item-queue.ts";
 import { judgeResult, judgeThrown, type Verdict } from "./judge-outcome.ts";
 import { KindMap } from "./kind-map.ts";
@@ -119,14 +119,14 @@ export class QueueAdapter implements Adapter, ItemKeeper {
     const afterMs = this.#apply(verdict, item);
     if (afterMs === undefined) this.#queue.release(item, nowMs);
     else this.#queue.requeue(item, nowMs + afterMs, nowMs);
-    job.outcomes.add(item.id, {
-      kind: verdict.kind,
-      atMs: this.#parts.clock.now(),
-      tookMs: nowMs - startedAtMs,
-      reason: verdict.error?.message ?? verdict.reason,
-      againAfterMs: afterMs,
-    });
-    if (!this.#quiet || verdict.error !== undefined) this.#report(item, verdict, afterMs, seconds);
+    const atMs = this.#parts.clock.now();
+    const tookMs = nowMs - startedAtMs;
+    if (verdict.kind === "done") job.outcomes.succeeded(item.id, atMs, tookMs);
+    else {
+      const { kind, error, reason = error?.message } = verdict;
+      job.outcomes.add(item.id, { kind, atMs, tookMs, reason, againAfterMs: afterMs });
+    }
+    if (!this.#quiet || verdict.kind === "failed") this.#report(item, verdict, afterMs, tookMs);
   }
 
   looked(): void {
@@ -154,15 +154,16 @@ export class QueueAdapter implements Adapter, ItemKeeper {
         this.#metrics.itemCrashes++;
         break;
     }
-    item.failure = verdict.error;
     if (verdict.clearsBackoff) {
-      item.backoff = undefined;
+      item.trouble = undefined;
       return verdict.afterMs;
     }
-    return verdict.afterMs ?? (item.backoff ??= new Backoff(this.#parts.random)).next();
+    const trouble = (item.trouble ??= { backoff: new Backoff(this.#parts.random), failure: undefined });
+    trouble.failure = verdict.error;
+    return verdict.afterMs ?? trouble.backoff.next();
   }
 
-  #report({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, busySeconds: number): void {
+  #report({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, busyMs: number): void {
     const { name, input } = lane.job;
     const { namespace, type } = input;
     const fields = {
@@ -170,7 +171,7 @@ export class QueueAdapter implements Adapter, ItemKeeper {
       type,
       id,
       job: name,
-      busySeconds,
+      busyMs: Math.round(busyMs * 1000) / 1000,
       ...(afterMs !== undefined && { intervalMs: afterMs }),
       ...(verdict.error !== undefined && { error: verdict.error, requeued: verdict.afterMs !== undefined }),
       ...(verdict.reason !== undefined && { reason: verdict.reason }),
@@ -187,7 +188,7 @@ export class QueueAdapter implements Adapter, ItemKeeper {
   #reconcileLane(input: DeclaredInput): QueueLane {
     const run = (item: QueueItem) => {
       this.#metrics.itemsProcessed++;
-      return this.#controller.reconcile(new ItemContext(this.#shared, item) as QueueReconcileContext);
+      return this.#controller.reconcile(itemContext(this.#shared, item) as QueueReconcileContext);
     };
     return new Lane({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
   }
@@ -200,7 +201,8 @@ export class QueueAdapter implements Adapter, ItemKeeper {
 
   async #map(map: Mapper | undefined, item: QueueItem): Promise<void> {
     if (item.value === undefined) throw new Error("a map job without metadata");
-    const context = new MapContextOfItem(this.#shared, item, item.value);
+    const { ref, ...shared } = itemContext(this.#shared, item);
+    const context = { ...shared, input: reduceMetadata(ref, item.value) };
     let pointers: Pointer[];
     try {
       const mapped =
