@@ -56,4 +56,4 @@ export { JsonBackingStore, type StoreStep } from "./json-backing-store.ts";
 export { InterceptedState, type InterceptOptions, type StateCall } from "./intercepted-state.ts";
 
 // Logs.
-export { RecordingLogger, type LogLevel, type LogLine } from "./recording-logger.ts";
+export { RecordingLogger, type LogLine } from "./recording-logger.ts";

@@ -1,6 +1,5 @@
 import type { LogFields, Logger } from "../controller/index.ts";
-
-export type LogLevel = "debug" | "info" | "warn" | "error";
+import type { LogLevel } from "../runtime/index.ts";
 
 export interface LogLine {
   readonly level: LogLevel;
