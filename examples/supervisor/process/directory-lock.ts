@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { inspectProcess } from "./process-info.ts";
+import { inspectProcess } from "./processes.ts";
 import { waitUntil } from "./wait-until.ts";
 import { writeAtomically } from "./write-atomically.ts";
 

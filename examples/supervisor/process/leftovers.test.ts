@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { stopLeftovers } from "./leftovers.ts";
 import { encodeMarker, MARKER } from "./marker.ts";
-import { inspectProcess } from "./process-info.ts";
+import { inspectProcess } from "./processes.ts";
 import { ProcessRecords, type ProcessRecord } from "./process-records.ts";
 
 describe("leftovers", () => {

@@ -1,5 +1,6 @@
 import { findMarked, type Marker } from "./marker.ts";
-import { inspectProcess, type ProcessInfo } from "./process-info.ts";
+import type { ProcessInfo } from "./process-info.ts";
+import { inspectProcess } from "./processes.ts";
 import type { ProcessRecord, ProcessRecords } from "./process-records.ts";
 import { signalProcess } from "./signal.ts";
 import { waitUntil } from "./wait-until.ts";

@@ -8,7 +8,7 @@ import type { ExitSpec, ProcessPhase, ProcessSpec } from "../resources/index.ts"
 import { LastWords } from "./last-words.ts";
 import { LogFile, type LogTarget } from "./log-file.ts";
 import { encodeMarker, MARKER, type MarkedSearch } from "./marker.ts";
-import { groupMembers, inspectProcess } from "./process-info.ts";
+import { groupMembers, inspectProcess } from "./processes.ts";
 import type { ProcessRecords } from "./process-records.ts";
 import { signalGroup, signalProcess } from "./signal.ts";
 import { waitUntil } from "./wait-until.ts";

@@ -1,4 +1,5 @@
-import { findByEnvironment, type ProcessInfo } from "./process-info.ts";
+import type { ProcessInfo } from "./process-info.ts";
+import { findByEnvironment } from "./processes.ts";
 
 /** Environment variable that every process of a supervisor carries, and hands down to what it starts. */
 export const MARKER = "HOMEOSTAT_SUPERVISED";

@@ -4,7 +4,7 @@ import { platform } from "node:os";
 
 import { describe, expect, test } from "vitest";
 
-import { findByEnvironment } from "./process-info.ts";
+import { findByEnvironment } from "./processes.ts";
 import { probeCommand, probeHttp, probeTcp } from "./probe.ts";
 
 const never = new AbortController().signal;

@@ -4,7 +4,7 @@ import { platform } from "node:os";
 
 import { describe, expect, test } from "vitest";
 
-import { findByEnvironment, groupMembers, inspectProcess, listProcesses } from "./process-info.ts";
+import { findByEnvironment, groupMembers, inspectProcess, listProcesses } from "./processes.ts";
 
 async function withSleeper(fn: (pid: number) => Promise<void>): Promise<void> {
   const child = spawn("sleep", ["1000"], {
@@ -21,7 +21,7 @@ async function withSleeper(fn: (pid: number) => Promise<void>): Promise<void> {
   }
 }
 
-describe("process info", () => {
+describe("processes", () => {
   test("a process has a birth that stays the same, and is unknown when it is gone", async () => {
     let pid = 0;
     await withSleeper(async (sleeper) => {
