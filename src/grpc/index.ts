@@ -12,3 +12,13 @@ export {
   type WatchResumption,
   type WatchRetryOptions,
 } from "./client/index.ts";
+export {
+  accessDenied,
+  server,
+  type BearerToken,
+  type CallAccess,
+  type CallAccessRule,
+  type Caller,
+  type StateServer,
+  type StateServerOptions,
+} from "./server/index.ts";
