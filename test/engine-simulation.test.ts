@@ -34,7 +34,7 @@ import {
 import { startEngine, turns, type Engine } from "./engine-fixture.ts";
 
 /** Simulations. Each is some hundred calls and minutes of simulated time, in milliseconds. */
-const RUNS = 100;
+const RUNS = 60;
 
 const Copy = defineResource({ type: "Copies.test", spec: shape({ value: "string" }) });
 const SlowCopy = defineResource({ type: "SlowCopies.test", spec: shape({ value: "string" }) });
@@ -355,11 +355,12 @@ class Simulation {
 
   /** Time goes on only when nothing is left to do: with short turns that takes many of them. */
   async #advance(ms: number): Promise<void> {
-    for (let step = 0; step < 10; step++) {
-      await turns(200);
-      await this.clock.advance(ms / 10);
+    const count = this.#scenario.yieldEvery === 1 ? 200 : 1;
+    for (let step = 0; step < 4; step++) {
+      await turns(count);
+      await this.clock.advance(ms / 4);
     }
-    await turns(200);
+    await turns(count);
   }
 
   async #disturb(failures: number): Promise<void> {
