@@ -43,7 +43,8 @@ export class ManualClock implements Clock {
   }
 
   schedule(delayMs: number, fn: () => void): Timer {
-    if (!Number.isFinite(delayMs)) throw new RangeError(`delayMs must be a finite number of milliseconds, got ${delayMs}`);
+    if (!Number.isFinite(delayMs))
+      throw new RangeError(`delayMs must be a finite number of milliseconds, got ${delayMs}`);
     const entry: Entry = { dueMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, fn };
     this.#entries.add(entry);
     const cancel = () => void this.#entries.delete(entry);
@@ -79,7 +80,8 @@ export class ManualClock implements Clock {
   #next(): Entry | undefined {
     let first: Entry | undefined;
     for (const entry of this.#entries) {
-      if (!first || entry.dueMs < first.dueMs || (entry.dueMs === first.dueMs && entry.order < first.order)) first = entry;
+      if (!first || entry.dueMs < first.dueMs || (entry.dueMs === first.dueMs && entry.order < first.order))
+        first = entry;
     }
     return first;
   }

@@ -43,7 +43,8 @@ export class SystemClock implements Clock {
   }
 
   schedule(delayMs: number, fn: () => void): Timer {
-    if (!Number.isFinite(delayMs)) throw new RangeError(`delayMs must be a finite number of milliseconds, got ${delayMs}`);
+    if (!Number.isFinite(delayMs))
+      throw new RangeError(`delayMs must be a finite number of milliseconds, got ${delayMs}`);
     return new SystemTimer(Math.max(0, delayMs), fn);
   }
 
