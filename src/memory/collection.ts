@@ -1,3 +1,4 @@
+import { SortedEntries, type Entry } from "../internal/sorted-entries.ts";
 import {
   createTombstone,
   formatReference,
@@ -23,7 +24,6 @@ import { Bookmarks } from "./bookmark.ts";
 import { historyEvent } from "./history-event.ts";
 import { History } from "./history.ts";
 import type { ResolvedMemoryOptions } from "./memory-options.ts";
-import { SortedEntries, type Entry } from "./sorted-entries.ts";
 import { WatcherWakeups } from "./watcher-wakeups.ts";
 
 /**
@@ -39,8 +39,8 @@ export class Collection {
   readonly wakeups: WatcherWakeups;
   /** Stands in the events that concern the kind as a whole. */
   readonly marker: Tombstone;
-  readonly #entries = new Map<string, Entry>();
-  readonly #sorted = new SortedEntries();
+  readonly #entries = new Map<string, Entry<Resource>>();
+  readonly #sorted = new SortedEntries<Resource>();
   #list: ResourceList | undefined;
 
   constructor(kind: Kind, options: ResolvedMemoryOptions) {
@@ -86,7 +86,7 @@ export class Collection {
   }
 
   commitCreate(stored: Resource): void {
-    const entry: Entry = { resource: stored };
+    const entry: Entry<Resource> = { resource: stored };
     this.#entries.set(stored.metadata.id, entry);
     this.#sorted.add(entry);
     this.#publish(EventType.created, stored, undefined);

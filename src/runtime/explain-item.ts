@@ -9,7 +9,7 @@ export function explainItem(
   nowMs: number,
 ): ControllerExplanation {
   const outcomes = lane?.job.outcomes.of(id) ?? [];
-  const item = lane?.items.get(id);
+  const item = lane?.find(id);
   if (item === undefined) return { controller, form: "queue", state: "idle", outcomes };
   const lastError = item.trouble?.failure;
   if (item.hands !== "nobody") {

@@ -55,14 +55,14 @@ describe("ItemQueue", () => {
     for (const id of ["a", "b", "c", "d", "e"]) put(id);
     for (const id of ["a", "b", "c"]) put(id);
     expect(queue.length).toBe(5);
-    expect(lane.items.has("a")).toBe(true);
+    expect(lane.find("a")).toBeDefined();
     for (const id of ["a", "b"]) {
       const item = queue.take(0);
       expect(item?.id).toBe(id);
       if (item !== undefined) queue.release(item, 0);
       // removing what is not there any more does nothing
       if (item !== undefined) queue.release(item, 0);
-      expect(lane.items.has(id)).toBe(false);
+      expect(lane.find(id)).toBeUndefined();
     }
     expect(queue.length).toBe(3);
     put("a");
@@ -118,6 +118,17 @@ describe("ItemQueue", () => {
     queue.release(item, 10);
     queue.release(item, 10);
     expect(queue.length).toBe(0);
+  });
+
+  test("keeps no more keys that are done than in proportion to those that are not", () => {
+    const { queue, lane } = setUp();
+    for (let round = 0; round < 5; round++) {
+      for (let i = 0; i < 5000; i++) queue.put(lane, `key-${round}-${i}`, "", 0);
+      for (let item = queue.take(0); item !== undefined; item = queue.take(0)) queue.release(item, 0);
+      expect(queue.length).toBe(0);
+      expect(lane.find(`key-${round}-0`)).toBeUndefined();
+      expect(lane.kept).toBeLessThanOrEqual(1024);
+    }
   });
 
   test("keys of different lanes are different", () => {

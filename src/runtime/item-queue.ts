@@ -1,14 +1,53 @@
 import type { Backoff } from "../internal/backoff.ts";
 import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
 
+/** Items that a lane may keep although nothing is to be done for them. */
+const FEWEST_SPARE = 1024;
+
 /** The keys of one job on one kind: what a queue item does, and for which ids. */
 export class Lane<Value, Job> {
   readonly job: Job;
-  /** Items that wait or are in flight. */
-  readonly items: Map<string, Item<Value, Job>> = new Map();
+  /**
+   * Items that wait or are in flight, and spare ones: while there is a backlog, most keys come again, and taking an
+   * item out of a large map only to put it back costs more than anything else in the queue.
+   */
+  readonly #items = new Map<string, Item<Value, Job>>();
+  #spare = 0;
 
   constructor(job: Job) {
     this.job = job;
+  }
+
+  /** Items in memory. */
+  get kept(): number {
+    return this.#items.size;
+  }
+
+  /** The item of a key that waits or is in flight. */
+  find(id: string): Item<Value, Job> | undefined {
+    const item = this.#items.get(id);
+    return item?.isSpare === true ? undefined : item;
+  }
+
+  /** The item of a key, which is going to wait. */
+  open(id: string, value: Value): Item<Value, Job> {
+    const item = this.#items.get(id);
+    if (item === undefined) {
+      const added = new Item(this, id, value);
+      this.#items.set(id, added);
+      return added;
+    }
+    if (item.isSpare) this.#spare--;
+    item.value = value;
+    return item;
+  }
+
+  /** Nothing is to be done for one more item. Bounds the spare ones by those that are not. */
+  spared(): void {
+    if (++this.#spare <= FEWEST_SPARE + 2 * (this.#items.size - this.#spare)) return;
+    if (this.#spare === this.#items.size) this.#items.clear();
+    else for (const [id, item] of this.#items) if (item.isSpare) this.#items.delete(id);
+    this.#spare = 0;
   }
 }
 
@@ -38,6 +77,11 @@ export class Item<Value, Job> implements Releasable {
     this.id = id;
     this.value = value;
   }
+
+  /** True when it neither waits nor is in flight. */
+  get isSpare(): boolean {
+    return this.slot === NOT_WAITING && this.hands === "nobody";
+  }
 }
 
 /**
@@ -59,15 +103,8 @@ export class ItemQueue<Value, Job> {
   /** Makes a key due now, with a new value. After {@link close} it does nothing. */
   put(lane: Lane<Value, Job>, id: string, value: Value, nowMs: number): void {
     if (this.#closed) return;
-    const item = lane.items.get(id);
-    if (item === undefined) {
-      const added = new Item(lane, id, value);
-      lane.items.set(id, added);
-      this.#order.push(added, nowMs, nowMs);
-      return;
-    }
     // While the item is in flight its worker has what it needs of the old value already.
-    item.value = value;
+    const item = lane.open(id, value);
     if (item.hands === "nobody") this.#order.push(item, nowMs, nowMs);
     else if (item.hands === "worker") {
       item.hands = "held";
@@ -115,7 +152,7 @@ export class ItemQueue<Value, Job> {
       this.#held--;
       this.#order.push(item, nowMs, nowMs);
     } else if (atMs === undefined) {
-      item.lane.items.delete(item.id);
+      item.lane.spared();
     } else {
       this.#order.push(item, atMs, nowMs);
     }

@@ -1,4 +1,4 @@
-import { compareText } from "../internal/compare-text.ts";
+import { SortedEntries, type Entry } from "../internal/sorted-entries.ts";
 import {
   compareVersions,
   formatPointer,
@@ -23,9 +23,6 @@ import type { CacheObserver, ObservedCache } from "./cache-observer.ts";
 import { CachedTeardownSignal } from "./cached-teardown-signal.ts";
 import type { Gauge } from "./metrics.ts";
 
-/** Changes that may gather unsorted before sorting everything anew is cheaper than merging them. */
-const FEWEST_CHANGES = 64;
-
 /**
  * The resources of one kind in memory, fed by the same watch that wakes controllers.
  *
@@ -36,15 +33,13 @@ const FEWEST_CHANGES = 64;
 export class KindCache implements ObservedCache {
   readonly kind: Kind;
   readonly #gauge: Gauge;
-  #byId = new Map<string, Resource>();
-  /** The contents that are being filled, if any; live changes belong to them as well. */
-  #filling: Map<string, Resource> | undefined = new Map();
+  #entries = new Map<string, Entry<Resource>>();
+  #sorted = new SortedEntries<Resource>();
+  /** The contents that are being filled, if any. */
+  #filling: Map<string, Entry<Resource>> | undefined = new Map();
   #ready = false;
   #revision: number | undefined;
   #snapshot: ResourceList | undefined;
-  /** The contents in order at the time of the last list, and what has changed since; undefined when too much has. */
-  #sorted: Resource[] | undefined;
-  readonly #changedIds = new Set<string>();
   readonly #waits = new Set<() => void>();
   readonly #observers = new Map<string, Set<CacheObserver>>();
 
@@ -59,7 +54,7 @@ export class KindCache implements ObservedCache {
   }
 
   get size(): number {
-    return this.#byId.size;
+    return this.#entries.size;
   }
 
   /** True while changes are only collected, for contents that nobody sees yet. */
@@ -77,7 +72,7 @@ export class KindCache implements ObservedCache {
     const filling = (this.#filling ??= new Map());
     const { id } = resource.metadata;
     if (!this.#ready && !filling.has(id)) this.#gauge.value++;
-    filling.set(id, resource);
+    filling.set(id, { resource });
   }
 
   /** The watch starts over: what follows are new contents. */
@@ -95,24 +90,33 @@ export class KindCache implements ObservedCache {
     const filling = this.#filling;
     if (revision !== undefined) this.#revision = revision;
     if (filling === undefined) return [];
-    const before = this.#byId;
+    const before = this.#entries;
     const first = !this.#ready;
     if (!first) this.#gauge.value += filling.size - before.size;
-    this.#byId = filling;
+    this.#entries = filling;
+    this.#sorted = new SortedEntries();
     this.#filling = undefined;
     this.#ready = true;
-    this.#forgetOrder();
     this.#snapshot = undefined;
-    for (const [id, observers] of this.#observers) this.#tellFilled(filling.get(id), observers, first);
+    for (const [id, observers] of this.#observers) this.#tellFilled(filling.get(id)?.resource, observers, first);
     this.#wake();
-    return [...before.values()].filter(({ metadata }) => !filling.has(metadata.id));
+    const vanished: Resource[] = [];
+    for (const [id, { resource }] of before) if (resource !== undefined && !filling.has(id)) vanished.push(resource);
+    return vanished;
   }
 
   /** Replaces or inserts. The order of the watch decides what is newest: a resource that is created anew starts at version 1. */
   put(resource: Resource, revision?: number): void {
     const { metadata } = resource;
-    if (!this.#byId.has(metadata.id)) this.#gauge.value++;
-    this.#byId.set(metadata.id, resource);
+    const entry = this.#entries.get(metadata.id);
+    if (entry === undefined) {
+      const added = { resource };
+      this.#entries.set(metadata.id, added);
+      this.#sorted.add(added);
+      this.#gauge.value++;
+    } else {
+      entry.resource = resource;
+    }
     this.#changed(metadata.id, metadata, revision);
   }
 
@@ -122,13 +126,19 @@ export class KindCache implements ObservedCache {
       if (this.#filling.delete(metadata.id) && !this.#ready) this.#gauge.value--;
       return;
     }
-    if (this.#byId.delete(metadata.id)) this.#gauge.value--;
+    const entry = this.#entries.get(metadata.id);
+    if (entry !== undefined) {
+      entry.resource = undefined;
+      this.#entries.delete(metadata.id);
+      this.#sorted.remove();
+      this.#gauge.value--;
+    }
     this.#changed(metadata.id, "nothing", revision);
   }
 
   /** What is there now, complete or not. */
   peek(id: string): Resource | undefined {
-    return this.#byId.get(id);
+    return this.#entries.get(id)?.resource;
   }
 
   /** @throws {StateError} `not_found`. @throws the signal's reason, when aborted while waiting. */
@@ -144,7 +154,7 @@ export class KindCache implements ObservedCache {
     signal?.throwIfAborted();
     if (!this.#ready) await this.#wait(() => this.#ready, signal);
     if (atLeast !== undefined) await this.#wait(() => this.#knows(pointer.id, atLeast), signal);
-    return this.#byId.get(pointer.id);
+    return this.peek(pointer.id);
   }
 
   /** The matching resources, sorted by id: the same frozen array for everyone until the next change. */
@@ -177,7 +187,7 @@ export class KindCache implements ObservedCache {
   }
 
   isRunning(id: string): boolean {
-    return this.#byId.get(id)?.metadata.phase === Phase.running;
+    return this.peek(id)?.metadata.phase === Phase.running;
   }
 
   observe(id: string, observer: CacheObserver): void {
@@ -194,10 +204,6 @@ export class KindCache implements ObservedCache {
   #changed(id: string, now: Metadata | "nothing", revision: number | undefined): void {
     if (revision !== undefined) this.#revision = revision;
     this.#snapshot = undefined;
-    if (this.#sorted !== undefined) {
-      this.#changedIds.add(id);
-      if (this.#changedIds.size > FEWEST_CHANGES + this.#sorted.length) this.#forgetOrder();
-    }
     if (this.#observers.size > 0) for (const observer of this.#observers.get(id) ?? []) observer.changed(now);
     this.#wake();
   }
@@ -210,22 +216,17 @@ export class KindCache implements ObservedCache {
     }
   }
 
-  #forgetOrder(): void {
-    this.#sorted = undefined;
-    this.#changedIds.clear();
-  }
-
   #list(): ResourceList {
     if (this.#snapshot !== undefined) return this.#snapshot;
-    // Either way it is a new array, which becomes the list.
-    this.#sorted =
-      this.#sorted === undefined ? sortedById(this.#byId.values()) : merge(this.#sorted, this.#changedIds, this.#byId);
-    this.#changedIds.clear();
-    return (this.#snapshot = sealResourceList(this.#sorted, this.#revision));
+    const resources: Resource[] = [];
+    for (const { resource } of this.#sorted.read(this.#entries.values())) {
+      if (resource !== undefined) resources.push(resource);
+    }
+    return (this.#snapshot = sealResourceList(resources, this.#revision));
   }
 
   #knows(id: string, version: string): boolean {
-    const resource = this.#byId.get(id);
+    const resource = this.peek(id);
     return resource !== undefined && compareVersions(resource.metadata.version, version) >= 0;
   }
 
@@ -268,42 +269,4 @@ export class KindCache implements ObservedCache {
 
 export function notFound(pointer: Pointer): StateError {
   return new StateError("not_found", `${formatPointer(pointer)} does not exist`, { pointer });
-}
-
-function sortedById(resources: Iterable<Resource>): Resource[] {
-  return [...resources].sort((a, b) => compareText(a.metadata.id, b.metadata.id));
-}
-
-/** `sorted` with the resources of `changedIds` as they are in `now`. */
-function merge(
-  sorted: readonly Resource[],
-  changedIds: ReadonlySet<string>,
-  now: ReadonlyMap<string, Resource>,
-): Resource[] {
-  const changed: Resource[] = [];
-  for (const id of changedIds) {
-    const resource = now.get(id);
-    if (resource !== undefined) changed.push(resource);
-  }
-  changed.sort((a, b) => compareText(a.metadata.id, b.metadata.id));
-  const merged: Resource[] = [];
-  let next = 0;
-  for (const resource of sorted) {
-    const { id } = resource.metadata;
-    if (changedIds.has(id)) continue;
-    for (
-      let other = changed[next];
-      other !== undefined && compareText(other.metadata.id, id) < 0;
-      other = changed[next]
-    ) {
-      merged.push(other);
-      next++;
-    }
-    merged.push(resource);
-  }
-  for (; next < changed.length; next++) {
-    const other = changed[next];
-    if (other !== undefined) merged.push(other);
-  }
-  return merged;
 }

@@ -1,10 +1,13 @@
-import { compareText } from "../internal/compare-text.ts";
-import type { Resource } from "../resource/index.ts";
+import { compareText } from "./compare-text.ts";
+
+interface Identified {
+  readonly metadata: { readonly id: string };
+}
 
 /** The place of one resource in a collection: its content changes, its id never does. */
-export interface Entry {
+export interface Entry<R extends Identified> {
   /** Undefined when the resource was destroyed: the entry only waits to be dropped from the sorted order. */
-  resource: Resource | undefined;
+  resource: R | undefined;
 }
 
 /** Changes that may gather before sorting everything anew is cheaper than merging them. */
@@ -14,12 +17,12 @@ const FEWEST_CHANGES = 64;
  * The entries of a collection in order of their ids, kept up lazily: changes are noted, and merged when somebody lists.
  * A collection that nobody lists pays nothing.
  */
-export class SortedEntries {
-  #sorted: Entry[] | undefined;
-  #added: Entry[] = [];
+export class SortedEntries<R extends Identified> {
+  #sorted: Entry<R>[] | undefined;
+  #added: Entry<R>[] = [];
   #removed = 0;
 
-  add(entry: Entry): void {
+  add(entry: Entry<R>): void {
     if (this.#sorted === undefined) return;
     this.#added.push(entry);
     this.#forgetIfStale();
@@ -33,7 +36,7 @@ export class SortedEntries {
   }
 
   /** @param entries - All entries, in any order. */
-  read(entries: Iterable<Entry>): readonly Entry[] {
+  read(entries: Iterable<Entry<R>>): readonly Entry<R>[] {
     if (this.#sorted === undefined) this.#sorted = sortLive(entries);
     else if (this.#added.length > 0 || this.#removed > 0) this.#sorted = merge(this.#sorted, sortLive(this.#added));
     this.#added = [];
@@ -49,23 +52,23 @@ export class SortedEntries {
   }
 }
 
-interface LiveEntry extends Entry {
-  resource: Resource;
+interface LiveEntry<R extends Identified> extends Entry<R> {
+  resource: R;
 }
 
-const isLive = (entry: Entry): entry is LiveEntry => entry.resource !== undefined;
+const isLive = <R extends Identified>(entry: Entry<R>): entry is LiveEntry<R> => entry.resource !== undefined;
 
-function sortLive(entries: Iterable<Entry>): LiveEntry[] {
-  return [...entries].filter(isLive).sort(byId);
+function sortLive<R extends Identified>(entries: Iterable<Entry<R>>): LiveEntry<R>[] {
+  return [...entries].filter((entry) => isLive(entry)).sort(byId);
 }
 
-function byId(a: LiveEntry, b: LiveEntry): number {
+function byId(a: LiveEntry<Identified>, b: LiveEntry<Identified>): number {
   return compareText(a.resource.metadata.id, b.resource.metadata.id);
 }
 
 /** Merges two sorted arrays, leaving out what was destroyed. */
-function merge(sorted: readonly Entry[], added: readonly LiveEntry[]): Entry[] {
-  const merged: Entry[] = [];
+function merge<R extends Identified>(sorted: readonly Entry<R>[], added: readonly LiveEntry<R>[]): Entry<R>[] {
+  const merged: Entry<R>[] = [];
   let next = 0;
   for (const entry of sorted) {
     if (!isLive(entry)) continue;
