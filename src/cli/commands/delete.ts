@@ -1,0 +1,89 @@
+import { isNotFound, type Pointer } from "../../resource/index.ts";
+import { usageError } from "../cli-error.ts";
+import type { WriteContext } from "../command-context.ts";
+import type { ExitCode } from "../exit-code.ts";
+import { forEachSelected } from "../for-each-selected.ts";
+import { loadKinds } from "../kind-catalog.ts";
+import { onOneLine, writeForeign } from "../output.ts";
+import { nameOf } from "../printer.ts";
+import { parseSelections, type Selection, type SelectionOptions } from "../selection.ts";
+
+export interface DeleteOptions extends SelectionOptions {
+  readonly names: readonly string[];
+  /** Every resource of the type. Default: false. */
+  readonly all?: boolean | undefined;
+  /** Wait until the finalizers are gone. Default: true. */
+  readonly wait?: boolean | undefined;
+  /** Default: false. */
+  readonly ignoreNotFound?: boolean | undefined;
+  /** Default: none. */
+  readonly owner?: string | undefined;
+  /** Time for everything together. Unit: milliseconds. Default: no limit. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** After this time the user learns what a deletion waits for. */
+const SILENT_WAIT_MS = 1_000;
+
+/** Tears resources down and destroys them once nothing holds them any more. */
+export async function deleteResources(given: WriteContext, options: DeleteOptions): Promise<ExitCode> {
+  const { timeoutMs } = options;
+  const context =
+    timeoutMs === undefined
+      ? given
+      : { ...given, signal: AbortSignal.any([given.signal, AbortSignal.timeout(timeoutMs)]) };
+  const selections = parseSelections(options.names);
+  checkSelections(selections, options);
+  const catalog = await loadKinds(context.state, context.signal);
+  return forEachSelected(context, catalog, selections, options, (pointer) => deleteOne(context, pointer, options));
+}
+
+function checkSelections(selections: readonly Selection[], { all = false, selector }: DeleteOptions): void {
+  for (const { ids } of selections) {
+    if (ids.length > 0 && all) throw usageError("--all and ids exclude each other");
+    if (ids.length === 0 && !all && selector === undefined) throw usageError("an id, -l or --all is needed");
+  }
+}
+
+async function deleteOne(context: WriteContext, pointer: Pointer, options: DeleteOptions): Promise<void> {
+  const { state, stdout, signal } = context;
+  const { owner, wait = true, ignoreNotFound = false } = options;
+  try {
+    if (wait) {
+      const note = notePatience(context, pointer);
+      try {
+        await state.teardownAndDestroy(pointer, { owner, signal });
+      } finally {
+        await note.stop();
+      }
+    } else if (await state.teardown(pointer, { owner, signal })) {
+      await state.destroy(pointer, { owner, signal });
+    } else {
+      await writeForeign(stdout, `${nameOf(pointer)} tearing down\n`);
+      return;
+    }
+  } catch (error) {
+    if (!ignoreNotFound || !isNotFound(error)) throw error;
+    return;
+  }
+  await writeForeign(stdout, `${nameOf(pointer)} deleted\n`);
+}
+
+/** Tells, once, what holds a resource that does not go at once. */
+function notePatience({ state, stderr, signal }: WriteContext, pointer: Pointer): { stop: () => Promise<void> } {
+  let telling: Promise<void> = Promise.resolve();
+  const tell = async (): Promise<void> => {
+    const resource = await state.getOrNull(pointer, { signal });
+    const holders = resource?.metadata.finalizers.map(onOneLine).join(", ");
+    if (holders) await stderr.write(`homeostat: ${onOneLine(nameOf(pointer))} is held by ${holders}; waiting\n`);
+  };
+  const timer = setTimeout(() => {
+    telling = tell().catch(() => undefined); // A note that cannot be written is no reason to fail; the deletion tells.
+  }, SILENT_WAIT_MS);
+  return {
+    stop: () => {
+      clearTimeout(timer);
+      return telling;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { MetadataDraft } from "../../resource/index.ts";
+import { CliError, usageError } from "../cli-error.ts";
+import type { WriteContext } from "../command-context.ts";
+import { ExitCode } from "../exit-code.ts";
+import { loadKinds } from "../kind-catalog.ts";
+import { isMetadataEdit, parseMetadataEdits, type MetadataEdits } from "../metadata-edits.ts";
+import { writeForeign } from "../output.ts";
+import { nameOf } from "../printer.ts";
+import { parseSelections, type SelectionOptions } from "../selection.ts";
+import { forEachSelected } from "../for-each-selected.ts";
+
+export interface EditMetadataOptions extends SelectionOptions {
+  /** `TYPE ID… KEY=VALUE… KEY-…`; the ids come before the first edit. */
+  readonly names: readonly string[];
+  /** Every resource of the type. Default: false. */
+  readonly all?: boolean | undefined;
+  /** Change what has another value. Default: false. */
+  readonly overwrite?: boolean | undefined;
+  /** Default: none. */
+  readonly owner?: string | undefined;
+}
+
+const PARTS = {
+  labels: { one: "label", done: "labeled" },
+  annotations: { one: "annotation", done: "annotated" },
+} as const;
+
+/** Sets and removes labels or annotations. Whatever else happens to the resources meanwhile is kept. */
+export async function editMetadata(
+  context: WriteContext,
+  part: keyof typeof PARTS,
+  options: EditMetadataOptions,
+): Promise<ExitCode> {
+  const { one, done } = PARTS[part];
+  const first = options.names.findIndex((name, i) => i > 0 && isMetadataEdit(name));
+  const names = first < 0 ? options.names : options.names.slice(0, first);
+  const edits = parseMetadataEdits(first < 0 ? [] : options.names.slice(first), one);
+  const selections = parseSelections(names);
+  const { all = false, overwrite = false, selector } = options;
+  for (const { ids } of selections) {
+    if (ids.length > 0 && all) throw usageError("--all and ids exclude each other");
+    if (ids.length === 0 && !all && selector === undefined) throw usageError("an id, -l or --all is needed");
+  }
+  const { state, stdout, signal } = context;
+  const catalog = await loadKinds(state, signal);
+  return forEachSelected(context, catalog, selections, options, async (pointer) => {
+    let before = "";
+    const stored = await state.updateWithConflicts(
+      pointer,
+      (_, metadata) => {
+        before = metadata.version;
+        applyEdits(metadata, part, edits, overwrite);
+      },
+      { owner: options.owner, expectedPhase: "any", signal },
+    );
+    const word = stored.metadata.version === before ? "unchanged" : done;
+    await writeForeign(stdout, `${nameOf(pointer)} ${word}\n`);
+  });
+}
+
+function applyEdits(metadata: MetadataDraft, part: keyof typeof PARTS, edits: MetadataEdits, overwrite: boolean): void {
+  const entries = metadata[part];
+  for (const [key, value] of edits) {
+    const present = Object.hasOwn(entries, key) ? entries[key] : undefined;
+    if (value === undefined) delete entries[key];
+    else if (present === undefined || present === value || overwrite) entries[key] = value;
+    else {
+      const message = `the ${PARTS[part].one} ${JSON.stringify(key)} of ${nameOf(metadata)} is ${JSON.stringify(present)}; --overwrite changes it`;
+      throw new CliError(ExitCode.conflict, message);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { tmpdir, userInfo } from "node:os";
+import { text } from "node:stream/consumers";
+import type { State } from "../state/index.ts";
+import { Interrupted, type Endpoint } from "./host.ts";
+import { streamOutput, withoutControls, type Output } from "./output.ts";
+import { runCli } from "./run-cli.ts";
+
+/** What is left after the work is done may take this long to end by itself. */
+const LINGER_MS = 1_000;
+
+/** However long an answer may take, an attempt to connect takes no longer. */
+const LONGEST_CONNECT_MS = 20_000;
+
+/** Runs the command line of this process, and sets its exit code. */
+export async function main(): Promise<void> {
+  const end = new AbortController();
+  const onSignal = (signal: NodeJS.Signals): void => {
+    const exitCode = signal === "SIGTERM" ? 143 : 130;
+    // Whoever asks twice does not want to wait.
+    if (end.signal.aborted) process.exit(exitCode);
+    end.abort(new Interrupted(exitCode, `ended by ${signal}`));
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  // Errors that nobody reads are no reason to stop.
+  const stderr = streamOutput(process.stderr, () => {});
+  process.exitCode = await runCli(process.argv.slice(2), {
+    stdout: streamOutput(process.stdout, (reason) => end.abort(reason)),
+    stderr,
+    readStdin: () => text(process.stdin),
+    isInteractive: process.stdin.isTTY && process.stderr.isTTY,
+    env: process.env,
+    cwd: process.cwd(),
+    userId: userInfo().uid,
+    temporaryFolder: tmpdir(),
+    signal: end.signal,
+    openState: (endpoint) => openState(endpoint, stderr),
+  });
+  process.off("SIGINT", onSignal);
+  process.off("SIGTERM", onSignal);
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+/** A State behind a wire; notes about its watches go to `stderr`. */
+async function openState({ address, node, timeoutMs, tls, token }: Endpoint, stderr: Output): Promise<State> {
+  const { connect } = await import("../grpc/index.ts");
+  const note = (text: string): void => {
+    // A note that nobody reads is no reason to stop.
+    void stderr.write(`homeostat: ${withoutControls(text)}\n`).catch(() => undefined);
+  };
+  return connect(address, {
+    skipDecoding: true,
+    timeoutMs: timeoutMs ?? Infinity,
+    tls,
+    token,
+    ...(timeoutMs !== undefined && { connectTimeoutMs: Math.min(timeoutMs, LONGEST_CONNECT_MS) }),
+    ...(node !== undefined && { metadata: { node } }),
+    onWatchInterrupted: ({ error }) => note(`the watch is interrupted: ${error.message}; trying again`),
+    onWatchResumed: () => note("the watch goes on"),
+  });
+}

@@ -1,0 +1,54 @@
+/** Where text goes: standard output or error, or a test's record of it. */
+export interface Output {
+  /** Resolves when the reader has room for more. @throws {BrokenPipe} when nobody reads any more. */
+  write(text: string): Promise<void>;
+  /** True for a terminal. */
+  readonly isTerminal: boolean;
+}
+
+/** Nobody reads the output any more: the end of the work, and no failure. */
+export class BrokenPipe extends Error {
+  override readonly name: string = "AbortError";
+}
+
+/** An {@link Output} on a stream of the process. `onBroken` is called once, when its reader has gone. */
+export function streamOutput(stream: NodeJS.WriteStream, onBroken: (reason: BrokenPipe) => void): Output {
+  let broken: BrokenPipe | undefined;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (broken !== undefined) return;
+    broken = new BrokenPipe(`nobody reads the output any more: ${error.message}`, { cause: error });
+    onBroken(broken);
+  });
+  return {
+    isTerminal: stream.isTTY === true,
+    async write(text) {
+      if (broken !== undefined) throw broken;
+      if (text === "") return;
+      await new Promise<void>((resolve, reject) => {
+        stream.write(text, (error) => {
+          if (error) reject(broken ?? new BrokenPipe(error.message, { cause: error }));
+          else resolve();
+        });
+      });
+    },
+  };
+}
+
+/** Everything that a terminal could take for a command: C0, C1 and direction controls, but not line breaks and tabs. */
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text that leaves a terminal as it is: control characters, which may come from anywhere, become visible. */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** {@link withoutControls} for text that has to stay on one line. */
+export function onOneLine(text: string): string {
+  return withoutControls(text.replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
+}
+
+/** Writes text that resources brought along: as it is to a file or pipe, made harmless to a terminal. */
+export function writeForeign(output: Output, text: string): Promise<void> {
+  return output.write(output.isTerminal ? withoutControls(text) : text);
+}

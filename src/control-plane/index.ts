@@ -1,0 +1,3 @@
+export type { ControlPlane, ControlPlaneInit, RunControlPlaneOptions, StartContext } from "./control-plane.ts";
+export { defineControlPlane } from "./define-control-plane.ts";
+export { describeTypes } from "./describe-types.ts";

@@ -1,0 +1,84 @@
+import type { Logger } from "../controller/index.ts";
+import { SystemClock } from "../clock/index.ts";
+import { consoleLogger, Runtime } from "../runtime/index.ts";
+import type { State } from "../state/index.ts";
+import type { ControlPlane, RunControlPlaneOptions, Serving } from "./control-plane.ts";
+import { describeTypes } from "./describe-types.ts";
+import { serveState } from "./serve-state.ts";
+
+/** {@link ControlPlane.run} */
+export async function runControlPlane(plane: ControlPlane, options: RunControlPlaneOptions = {}): Promise<void> {
+  const { signal, logger = consoleLogger(), stopTimeoutMs = 15_000 } = options;
+  if (!(Number.isFinite(stopTimeoutMs) && stopTimeoutMs >= 0)) {
+    throw new RangeError(`stopTimeoutMs must be a finite number of milliseconds, at least 0, got ${stopTimeoutMs}`);
+  }
+  if (signal?.aborted === true) return;
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const state = await plane.state();
+  const running = new RunningPlane(plane, state, logger, stop);
+  try {
+    await running.run(options);
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    stop.abort();
+    await withinTime(running.stop(), stopTimeoutMs, plane.runtime.clock ?? new SystemClock());
+  }
+}
+
+/** The parts of one run. */
+class RunningPlane {
+  readonly #plane: ControlPlane;
+  readonly #state: State;
+  readonly #logger: Logger;
+  readonly #stop: AbortController;
+  #serving: Serving | undefined;
+  #runtime: Promise<void> | undefined;
+
+  constructor(plane: ControlPlane, state: State, logger: Logger, stop: AbortController) {
+    this.#plane = plane;
+    this.#state = state;
+    this.#logger = logger;
+    this.#stop = stop;
+  }
+
+  /** Resolves when asked to stop; rejects when a part fails. */
+  async run({ listen, onReady }: RunControlPlaneOptions): Promise<void> {
+    const { resources, namespaces, controllers, onStart } = this.#plane;
+    const { signal } = this.#stop;
+    try {
+      await describeTypes(this.#state, resources, namespaces, { signal });
+      await onStart?.({ state: this.#state, signal, logger: this.#logger });
+      const runtime = new Runtime(this.#state, { ...this.#plane.runtime, controllers, logger: this.#logger });
+      const addresses = listen ?? this.#plane.listen ?? [];
+      if (addresses.length > 0) {
+        this.#serving = await serveState(this.#state, addresses, resources, this.#logger);
+      }
+      signal.throwIfAborted();
+      this.#runtime = runtime.run({ signal });
+      await Promise.all([this.#runtime, onReady?.(this.#serving?.addresses ?? [])]);
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) throw error;
+    }
+  }
+
+  /** Ends what was started, in the opposite order. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#serving?.close(), this.#runtime?.catch(() => undefined)]); // run() has told of a failure.
+    await this.#state[Symbol.asyncDispose]();
+  }
+}
+
+async function withinTime(work: Promise<void>, timeoutMs: number, clock: Pick<SystemClock, "sleep">): Promise<void> {
+  const enough = new AbortController();
+  const timeout = async (): Promise<never> => {
+    await clock.sleep(timeoutMs, { signal: enough.signal });
+    throw new Error(`the control plane did not stop within ${timeoutMs} ms`);
+  };
+  try {
+    await Promise.race([work, timeout()]);
+  } finally {
+    enough.abort();
+  }
+}
