@@ -1,4 +1,5 @@
 import { mkdir, realpath } from "node:fs/promises";
+import { platform } from "node:os";
 import { join, resolve } from "node:path";
 
 import { EventType, MemoryState, Runtime, SystemClock, type Clock, type Logger, type State } from "homeostat";
@@ -79,6 +80,7 @@ export interface Supervisor extends AsyncDisposable {
  * @throws {DirectoryLockedError} when another supervisor works there. @throws {Error} when the folder cannot be used.
  */
 export async function openSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  if (platform() === "win32") throw new Error("processes are kept in process groups, which Windows does not have");
   const { logger, clock = new SystemClock(), onLeftover = () => {}, openLog, force } = options;
   const folder = await realpath(options.folder);
   const wantedStateFolder = options.stateFolder ?? join(folder, ".homeostat");
