@@ -79,14 +79,19 @@ export class WireReader {
   /** A varint in two's complement of 64 bits; beyond ±2^53 the nearest number. */
   int64(): number {
     const start = this.#at;
-    const first = this.#byte();
-    if (first < 0x80) return first;
+    let value = 0;
+    // Seven bytes hold 49 bits, which a number holds exactly; only longer ones need more than that.
+    for (let unit = 1; unit < 2 ** 49; unit *= 128) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
     this.#at = start;
     return Number(BigInt.asIntN(64, this.uint64()));
   }
 
   bool(): boolean {
-    return this.uint64() !== 0n;
+    return this.int64() !== 0;
   }
 
   /** A view of the bytes of a field: copy what is kept. */

@@ -42,9 +42,7 @@ export function formatInstant(seconds: number, nanos: number): string {
   if (whole < FIRST_SECOND) return formatInstant(FIRST_SECOND, 0);
   if (whole > LAST_SECOND) return formatInstant(LAST_SECOND, NANOS_PER_SECOND - 1);
   const days = Math.floor(whole / SECONDS_PER_DAY);
-  const rest = whole - days * SECONDS_PER_DAY;
-  const time = `${pad(Math.floor(rest / 3600), 2)}:${pad(Math.floor(rest / 60) % 60, 2)}:${pad(rest % 60, 2)}`;
-  return `${formatDay(days)}T${time}${formatFraction(nanos - carry * NANOS_PER_SECOND)}Z`;
+  return formatDay(days, whole - days * SECONDS_PER_DAY) + formatFraction(nanos - carry * NANOS_PER_SECOND);
 }
 
 /** A Timestamp field; absent parts are 0. */
@@ -73,13 +71,20 @@ export function readTimestamp(reader: WireReader, before: Instant | undefined): 
 }
 
 function formatFraction(nanos: number): string {
-  if (nanos === 0) return "";
-  if (nanos % 1_000_000 === 0) return `.${pad(nanos / 1_000_000, 3)}`;
-  if (nanos % 1000 === 0) return `.${pad(nanos / 1000, 6)}`;
-  return `.${pad(nanos, 9)}`;
+  if (nanos === 0) return "Z";
+  const millis = Math.floor(nanos / 1_000_000);
+  const micros = Math.floor(nanos / 1000) - millis * 1000;
+  const rest = nanos - millis * 1_000_000 - micros * 1000;
+  if (rest > 0) return `.${threeDigits(millis)}${threeDigits(micros)}${threeDigits(rest)}Z`;
+  return micros > 0 ? `.${threeDigits(millis)}${threeDigits(micros)}Z` : `.${threeDigits(millis)}Z`;
 }
 
-const pad = (value: number, width: number): string => String(value).padStart(width, "0");
+const threeDigits = (value: number): string =>
+  String.fromCharCode(CODE_0 + Math.floor(value / 100), tensCode(value % 100), onesCode(value));
+
+/** Codes of the last two digits. */
+const tensCode = (value: number): number => CODE_0 + (Math.floor(value / 10) % 10);
+const onesCode = (value: number): number => CODE_0 + (value % 10);
 
 /** Seconds that the zone at `at` is ahead of UTC. */
 function offsetSeconds(text: string, at: number): number {
@@ -89,6 +94,7 @@ function offsetSeconds(text: string, at: number): number {
 }
 
 const CODE_0 = 48;
+const [DASH, COLON, LETTER_T] = [45, 58, 84] as const;
 
 function isDigit(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
@@ -116,8 +122,8 @@ function daysFromCivil(year: number, month: number, day: number): number {
   return era * ERA_DAYS + dayOfEra - EPOCH_DAYS;
 }
 
-/** `YYYY-MM-DD` of a day counted from 1970-01-01. */
-function formatDay(days: number): string {
+/** `YYYY-MM-DDTHH:MM:SS` of a day counted from 1970-01-01 and a second of it. Every resource has two of them to read. */
+function formatDay(days: number, secondOfDay: number): string {
   const shifted = days + EPOCH_DAYS;
   const era = Math.floor(shifted / ERA_DAYS);
   const dayOfEra = shifted - era * ERA_DAYS;
@@ -129,5 +135,29 @@ function formatDay(days: number): string {
   const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+  const hour = Math.floor(secondOfDay / 3600);
+  const minute = Math.floor(secondOfDay / 60) % 60;
+  const second = secondOfDay % 60;
+  // One call with all the characters makes one string; joining pieces makes many.
+  return String.fromCharCode(
+    CODE_0 + Math.floor(year / 1000),
+    tensCode(Math.floor(year / 10)),
+    tensCode(year),
+    onesCode(year),
+    DASH,
+    tensCode(month),
+    onesCode(month),
+    DASH,
+    tensCode(day),
+    onesCode(day),
+    LETTER_T,
+    tensCode(hour),
+    onesCode(hour),
+    COLON,
+    tensCode(minute),
+    onesCode(minute),
+    COLON,
+    tensCode(second),
+    onesCode(second),
+  );
 }
