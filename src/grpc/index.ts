@@ -22,3 +22,12 @@ export {
   type StateServer,
   type StateServerOptions,
 } from "./server/index.ts";
+export {
+  GrpcError,
+  isGrpcError,
+  type Metadata,
+  type Peer,
+  type ServerTls,
+  Status,
+  statusName,
+} from "./transport/index.ts";

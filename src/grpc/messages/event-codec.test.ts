@@ -139,16 +139,25 @@ describe("events from a peer", () => {
 
 describe("events for peers", () => {
   test("are encoded once for all who watch, alone and in batches", () => {
-    const batch = Object.freeze([created("a"), created("b")]);
-    const [first] = batch;
-    if (first === undefined) throw new Error("the batch is empty");
+    const first = { ...created("a"), bookmark: Uint8Array.of(1) } as Event;
+    const batch = Object.freeze([first, created("b")]);
     expect(encoder.encode(first)).toBe(encoder.encode(first));
     expect(encoder.encodeBatch(batch)).toBe(encoder.encodeBatch(batch));
     // A list that may change is looked at again.
     const open = [created("a")];
     encoder.encodeBatch(open);
     open.push(created("b"));
-    expect(decode(encoder.encodeBatch(open)).length).toBe(2);
+    expect(decode([...encoder.encodeBatch(open)]).length).toBe(2);
+  });
+
+  test("are encoded when their message is due, where they are very many", () => {
+    let reads = 0;
+    const counted = (event: Event): Event =>
+      Object.defineProperty({ ...event }, "type", { get: () => (reads++, EventType.created) });
+    const events = Array.from({ length: 5000 }, (_, i) => counted(created(`id-${i}`)));
+    const [message] = new EventEncoder(resources, { mostEvents: 10 }).encodeBatch(events);
+    expect(decode([message ?? new Uint8Array()]).length).toBe(10);
+    expect(reads).toBeLessThan(100);
   });
 
   const decode = (messages: readonly Uint8Array[]) =>
@@ -162,7 +171,7 @@ describe("events for peers", () => {
       [{ mostBytes: 500 }, 4],
       [{ mostBytes: 1 }, 25],
     ] as const) {
-      const messages = new EventEncoder(resources, options).encodeBatch(events);
+      const messages = [...new EventEncoder(resources, options).encodeBatch(events)];
       expect(messages.length).toBeGreaterThanOrEqual(least);
       expect(decode(messages).map((event) => event.resource?.metadata?.id)).toEqual(ids);
       const { mostBytes = Infinity, mostEvents = Infinity } = {

@@ -20,6 +20,9 @@ export const EVENT_NUMBER: Readonly<Record<Exclude<EventType, "Resynced">, numbe
   Noop: 5,
 };
 
+/** Larger batches are not remembered: what many wait for at once is what happened in one turn. */
+const MOST_SHARED = 1000;
+
 export interface EventEncoderOptions {
   /** A batch is split into messages of at most this size; a larger event goes alone. Unit: bytes. Default: 1 MiB. */
   readonly mostBytes?: number | undefined;
@@ -53,37 +56,44 @@ export class EventEncoder {
   encode(event: Event): Uint8Array {
     const known = this.#messages.get(event);
     if (known !== undefined) return known;
-    const bytes = encodeEvent(this.#resources, event);
-    this.#messages.set(event, bytes);
+    const { bookmark } = event;
+    const bytes = encodeEvent(this.#resources, event, bookmark);
+    // What describes the contents at the start is made for one watch alone.
+    if (bookmark !== undefined) this.#messages.set(event, bytes);
     return bytes;
   }
 
-  /** The messages that carry a batch, in order. @throws as {@link encode} does. */
-  encodeBatch(events: readonly Event[]): readonly Uint8Array[] {
+  /**
+   * The messages that carry a batch, in order, each made when it is its turn: a batch may hold all resources of a kind.
+   *
+   * @throws as {@link encode} does.
+   */
+  encodeBatch(events: readonly Event[]): Iterable<Uint8Array> {
+    const [first] = events;
+    if (events.length === 1 && first !== undefined) return [this.encode(first)];
+    if (events.length > MOST_SHARED) return this.#split(events);
     const known = this.#batches.get(events);
     if (known !== undefined) return known;
-    const messages = this.#split(events);
+    const messages = [...this.#split(events)];
     // Only what nobody can change may be remembered.
     if (Object.isFrozen(events)) this.#batches.set(events, messages);
     return messages;
   }
 
-  #split(events: readonly Event[]): readonly Uint8Array[] {
-    const messages: Uint8Array[] = [];
+  *#split(events: readonly Event[]): Generator<Uint8Array> {
     let pending: Uint8Array[] = [];
     let bytes = 0;
     for (const event of events) {
       const encoded = this.encode(event);
       const isFull = pending.length === this.#mostEvents || bytes + encoded.length > this.#mostBytes;
       if (isFull && pending.length > 0) {
-        messages.push(join(pending, bytes));
+        yield join(pending, bytes);
         [pending, bytes] = [[], 0];
       }
       pending.push(encoded);
       bytes += encoded.length;
     }
-    if (pending.length > 0) messages.push(join(pending, bytes));
-    return messages;
+    if (pending.length > 0) yield join(pending, bytes);
   }
 }
 
@@ -100,13 +110,12 @@ function join(messages: readonly Uint8Array[], length: number): Uint8Array {
   return joined;
 }
 
-function encodeEvent(resources: ResourceEncoder, event: Event): Uint8Array {
+function encodeEvent(resources: ResourceEncoder, event: Event, bookmark: Uint8Array | undefined): Uint8Array {
   if (event.type === EventType.resynced) {
     throw new StateError("unsupported", "an event of type Resynced has no form in the wire protocol");
   }
   const resource = event.resource && resources.encodeField(event.resource);
   const old = event.old && contentOfField(resources.encodeField(event.old));
-  const { bookmark } = event;
   const writer = new WireWriter((resource?.length ?? 0) + (old?.length ?? 0) + 64);
   const mark = writer.open(EVENT_TAG);
   if (resource !== undefined) writer.raw(resource);

@@ -55,7 +55,8 @@ async function serve(
   stream.start();
   for await (const next of watch) {
     const batch = "type" in next ? [next] : next;
-    await stream.send(batch);
+    const drained = stream.send(batch);
+    if (drained !== undefined) await drained;
     const failure = batch.at(-1)?.error;
     if (failure !== undefined) return failure;
   }

@@ -27,19 +27,23 @@ export class WatchStream {
     this.#call.send(EMPTY_MESSAGE);
   }
 
-  /** Resolves when there is room for more. */
-  async send(batch: readonly Event[]): Promise<void> {
+  /** A promise when the client has to catch up before there is room for more. */
+  send(batch: readonly Event[]): Promise<void> | undefined {
     const known = knownEvents(batch, this.#form.apiVersion);
-    if (!this.#form.aggregated) {
-      for (const event of known) await this.#sendMessage(this.#events.encode(event));
-    } else if (known.length === 0) {
-      await this.#sendMessage(EMPTY_MESSAGE);
-    } else {
-      for (const message of this.#events.encodeBatch(known)) await this.#sendMessage(message);
+    const [first] = known;
+    if (known.length === 1 && first !== undefined) return this.#sendOne(this.#events.encode(first));
+    if (!this.#form.aggregated) return this.#sendAll(known.values().map((event) => this.#events.encode(event)));
+    return known.length === 0 ? this.#sendOne(EMPTY_MESSAGE) : this.#sendAll(this.#events.encodeBatch(known));
+  }
+
+  async #sendAll(messages: Iterable<Uint8Array>): Promise<void> {
+    for (const message of messages) {
+      const drained = this.#sendOne(message);
+      if (drained !== undefined) await drained;
     }
   }
 
-  #sendMessage(message: Uint8Array): Promise<void> | undefined {
+  #sendOne(message: Uint8Array): Promise<void> | undefined {
     return this.#call.send(message) ? undefined : this.#call.drained();
   }
 }
