@@ -1,5 +1,5 @@
 import type { Clock } from "../clock/index.ts";
-import type { Controller, Logger, QueueController } from "../controller/index.ts";
+import type { Controller, Logger, Mapper, QueueController } from "../controller/index.ts";
 import type { Kind, Metadata, Pointer } from "../resource/index.ts";
 import type { CoreState } from "../state/index.ts";
 import type { DeclaredInput } from "./declared-input.ts";
@@ -72,10 +72,29 @@ export interface AdapterParts {
   readonly listed: (kind: Kind, ids: Iterable<string>) => void;
 }
 
-/** A controller whose declarations were checked and copied. */
-export interface Declared<C extends Controller | QueueController = Controller | QueueController> {
-  readonly controller: C;
+interface DeclaredAnyhow {
   readonly name: string;
   readonly inputs: readonly DeclaredInput[];
   readonly outputs: readonly DeclaredOutput[];
+}
+
+/** A classic controller whose declarations were checked and copied. */
+export interface DeclaredClassic extends DeclaredAnyhow {
+  readonly form: "classic";
+  readonly controller: Controller;
+}
+
+/** An input of a queue controller whose changes are mapped: by its own mapper, or else by the controller's. */
+export interface DeclaredMapping {
+  readonly input: DeclaredInput;
+  readonly map: Mapper | undefined;
+}
+
+/** A queue controller whose declarations were checked and copied. */
+export interface DeclaredQueue extends DeclaredAnyhow {
+  readonly form: "queue";
+  readonly controller: QueueController;
+  readonly concurrency: number;
+  readonly primaries: readonly DeclaredInput[];
+  readonly mappings: readonly DeclaredMapping[];
 }

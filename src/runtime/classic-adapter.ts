@@ -4,7 +4,7 @@ import { isCancellation } from "../internal/cancellation.ts";
 import { toError } from "../internal/to-error.ts";
 import { isDestroyReady, type Kind, type Metadata } from "../resource/index.ts";
 import { Access } from "./access.ts";
-import type { Adapter, AdapterParts, ControllerExplanation, Declared, Route } from "./adapter.ts";
+import type { Adapter, AdapterParts, ControllerExplanation, DeclaredClassic, Route } from "./adapter.ts";
 import type { ControllerFacade } from "./controller-facade.ts";
 import { declareClassicInputs } from "./declare-controller.ts";
 import type { DeclaredInput } from "./declared-input.ts";
@@ -12,6 +12,7 @@ import type { ControllerMetrics } from "./metrics.ts";
 import { openFacade } from "./open-facade.ts";
 import { OutcomeLog } from "./outcome-log.ts";
 import { OutputTracker } from "./output-tracker.ts";
+import { sleepUnlessAborted } from "./retry.ts";
 import { WakeSlot } from "./wake-slot.ts";
 
 /** Key of a classic controller's outcomes: it has one loop for everything. */
@@ -24,7 +25,7 @@ const WHOLE = "";
 export class ClassicAdapter implements Adapter {
   readonly name: string;
   readonly #parts: AdapterParts;
-  readonly #declared: Declared<Controller>;
+  readonly #declared: DeclaredClassic;
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics;
   readonly #slot: WakeSlot;
@@ -38,7 +39,7 @@ export class ClassicAdapter implements Adapter {
   #resumesAtMs: number | undefined;
   #lastError: Error | undefined;
 
-  constructor(parts: AdapterParts, declared: Declared<Controller>) {
+  constructor(parts: AdapterParts, declared: DeclaredClassic) {
     this.name = declared.name;
     this.#parts = parts;
     this.#declared = declared;
@@ -125,11 +126,7 @@ export class ClassicAdapter implements Adapter {
     this.#log.debug("restarting controller", { intervalMs: delayMs });
     this.#mode = "backoff";
     this.#resumesAtMs = clock.monotonic() + delayMs;
-    try {
-      await clock.sleep(delayMs, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await sleepUnlessAborted(clock, delayMs, signal);
     this.#resumesAtMs = undefined;
     this.#slot.fill();
   }

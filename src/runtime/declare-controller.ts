@@ -4,11 +4,10 @@ import {
   OutputKind,
   type Controller,
   type Input,
-  type MappedInput,
   type QueueController,
 } from "../controller/index.ts";
 import type { AnyResourceType } from "../resource/index.ts";
-import type { Declared } from "./adapter.ts";
+import type { DeclaredClassic, DeclaredQueue } from "./adapter.ts";
 import { declareInput, formatInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
 import { duplicateInput, type DeclaredOutput } from "./dependency-graph.ts";
 import { RegistrationError, type RegistrationCode } from "./registration-error.ts";
@@ -22,7 +21,7 @@ const OUTPUT_KINDS: ReadonlySet<unknown> = new Set(Object.values(OutputKind));
  *
  * @throws {RegistrationError}
  */
-export function declareController(controller: Controller | QueueController): Declared {
+export function declareController(controller: Controller | QueueController): DeclaredClassic | DeclaredQueue {
   const { name } = controller as { readonly name: unknown };
   if (typeof name !== "string" || name === "") {
     throw new RegistrationError(
@@ -35,11 +34,12 @@ export function declareController(controller: Controller | QueueController): Dec
     if (!OUTPUT_KINDS.has(kind)) throw refuse("invalid_output", name, `invalid output kind ${JSON.stringify(kind)}`);
     return { kind, type: resource.type };
   });
-  if (isQueueController(controller)) return { controller, name, outputs, inputs: declareQueueInputs(controller) };
+  if (isQueueController(controller)) return declareQueue(name, controller, outputs);
   if ((controller.reconcile === undefined) === (controller.run === undefined)) {
     throw refuse("invalid_controller", name, `a classic controller has either reconcile or run`);
   }
-  return { controller, name, outputs, inputs: declareClassicInputs(name, controller.inputs ?? []) };
+  const inputs = declareClassicInputs(name, controller.inputs ?? []);
+  return { form: "classic", controller, name, inputs, outputs };
 }
 
 /** @throws {RegistrationError} `invalid_input`, `duplicate_input` */
@@ -47,34 +47,28 @@ export function declareClassicInputs(name: string, inputs: readonly Input[]): re
   return declareInputs(name, inputs, CLASSIC_KINDS);
 }
 
-function declareQueueInputs(controller: QueueController): readonly DeclaredInput[] {
-  const { name, concurrency = 1 } = controller;
+function declareQueue(name: string, controller: QueueController, outputs: readonly DeclaredOutput[]): DeclaredQueue {
+  const { concurrency = 1, primary } = controller;
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1)) {
-    throw refuse(
-      "invalid_concurrency",
-      name,
-      `invalid concurrency ${concurrency}: it must be a whole number of at least 1`,
-    );
+    const text = `invalid concurrency ${concurrency}: it must be a whole number of at least 1`;
+    throw refuse("invalid_concurrency", name, text);
   }
-  if (typeof controller.reconcile !== "function")
+  if (typeof controller.reconcile !== "function") {
     throw refuse("invalid_controller", name, "a queue controller has a reconcile");
-  const primaries = primariesOf(controller);
-  if (primaries.length === 0) throw refuse("invalid_controller", name, "a queue controller has at least one primary");
-  const mapped = declareInputs(name, controller.inputs ?? [], QUEUE_KINDS);
-  for (const input of controller.inputs ?? []) {
-    if ((input as MappedInput).map !== undefined || controller.mapInput !== undefined) continue;
-    throw refuse(
-      "invalid_controller",
-      name,
-      `input ${formatInput(declareInput(input))} has no mapper, and there is no mapInput`,
-    );
   }
-  const declared = primaries.map((resource) => declareInput({ kind: InputKind.primary, resource }));
-  return checkDuplicates(name, [...declared, ...mapped]);
-}
-
-export function primariesOf({ primary }: QueueController): readonly AnyResourceType[] {
-  return Array.isArray(primary) ? (primary as readonly AnyResourceType[]) : [primary as AnyResourceType];
+  const types = Array.isArray(primary) ? (primary as readonly AnyResourceType[]) : [primary as AnyResourceType];
+  if (types.length === 0) throw refuse("invalid_controller", name, "a queue controller has at least one primary");
+  const primaries = types.map((resource) => declareInput({ kind: InputKind.primary, resource }));
+  const given = controller.inputs ?? [];
+  const mapped = declareInputs(name, given, QUEUE_KINDS);
+  const mappings = mapped.map((input, i) => ({ input, map: given[i]?.map }));
+  for (const { input, map } of mappings) {
+    if (map !== undefined || controller.mapInput !== undefined) continue;
+    const text = `input ${formatInput(input)} has no mapper, and there is no mapInput`;
+    throw refuse("invalid_controller", name, text);
+  }
+  const inputs = checkDuplicates(name, [...primaries, ...mapped]);
+  return { form: "queue", controller, name, inputs, outputs, concurrency, primaries, mappings };
 }
 
 function declareInputs(name: string, inputs: readonly Input[], kinds: ReadonlySet<unknown>): readonly DeclaredInput[] {

@@ -109,11 +109,10 @@ export class Dispatcher implements WorkerHost {
     if (this.#pumping || this.#resuming || this.#mode !== "started") return;
     this.#pumping = true;
     let now = nowMs;
-    let hadRuns = false;
     while (this.#idle.length > 0 && this.#queue.isDue(now)) {
       if (!this.#budget.take(now)) {
         this.#resuming = true;
-        this.#budget.resume(this.#lookResumed, hadRuns);
+        this.#budget.resume(this.#lookResumed);
         break;
       }
       const idleBefore = this.#idle.length;
@@ -121,7 +120,6 @@ export class Dispatcher implements WorkerHost {
       const worker = this.#idle.pop();
       if (item === undefined || worker === undefined) break;
       worker.run(item, now);
-      hadRuns = true;
       // One that ended at once took time all the same.
       if (this.#idle.length === idleBefore) now = this.#clock.monotonic();
     }

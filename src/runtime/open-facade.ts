@@ -1,4 +1,4 @@
-import type { AdapterParts, Declared } from "./adapter.ts";
+import type { AdapterParts, DeclaredClassic, DeclaredQueue } from "./adapter.ts";
 import { Access } from "./access.ts";
 import { ControllerCore } from "./controller-core.ts";
 import { ControllerFacade } from "./controller-facade.ts";
@@ -11,7 +11,7 @@ import type { Logger } from "../controller/index.ts";
 /** The state as one controller sees it, from all that it is made of. */
 export function openFacade(
   parts: AdapterParts,
-  { name, inputs, outputs }: Declared,
+  { name, inputs, outputs }: DeclaredClassic | DeclaredQueue,
   metrics: ControllerMetrics,
   log: Logger,
   signal: AbortSignal,

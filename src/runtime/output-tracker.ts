@@ -1,3 +1,4 @@
+import { toError } from "../internal/to-error.ts";
 import { isNotFound, type Kind, type Pointer } from "../resource/index.ts";
 import { KindMap } from "./kind-map.ts";
 
@@ -77,6 +78,6 @@ async function attempt<T>(what: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (cause) {
-    throw new Error(`${what} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`${what} failed: ${toError(cause, "it").message}`, { cause });
   }
 }

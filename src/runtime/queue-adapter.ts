@@ -2,7 +2,6 @@ import {
   silentLogger,
   type Logger,
   type MapInputContext,
-  type MappedInput,
   type Mapper,
   type QueueController,
   type QueueReconcileContext,
@@ -12,8 +11,8 @@ import { Backoff } from "../internal/backoff.ts";
 import { isCancellation } from "../internal/cancellation.ts";
 import { toError } from "../internal/to-error.ts";
 import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../resource/index.ts";
-import type { Adapter, AdapterParts, ControllerExplanation, Declared, Route } from "./adapter.ts";
-import { declareInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
+import type { Adapter, AdapterParts, ControllerExplanation, DeclaredMapping, DeclaredQueue, Route } from "./adapter.ts";
+import { sameInputKey, type DeclaredInput } from "./declared-input.ts";
 import { Dispatcher, type ItemKeeper } from "./dispatcher.ts";
 import { explainItem } from "./explain-item.ts";
 import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
@@ -53,8 +52,8 @@ export class QueueAdapter implements Adapter, ItemKeeper {
   readonly #stopped = Promise.withResolvers<void>();
   #filling: Promise<void> = Promise.resolve();
 
-  constructor(parts: AdapterParts, declared: Declared<QueueController>) {
-    const { controller, name, inputs } = declared;
+  constructor(parts: AdapterParts, declared: DeclaredQueue) {
+    const { controller, name, concurrency, primaries, mappings } = declared;
     this.name = name;
     this.#parts = parts;
     this.#controller = controller;
@@ -64,9 +63,9 @@ export class QueueAdapter implements Adapter, ItemKeeper {
     const { signal } = this.#stopper;
     const { state } = openFacade(parts, declared, this.#metrics, this.#log, signal);
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
-    this.#dispatcher = new Dispatcher(this.#queue, this, controller.concurrency ?? 1, parts.clock, parts.budget);
-    for (const input of inputs) if (input.kind === "primary") this.#primaries.set(input, this.#reconcileLane(input));
-    this.#mapped = (controller.inputs ?? []).map((input) => this.#mapLane(input));
+    this.#dispatcher = new Dispatcher(this.#queue, this, concurrency, parts.clock, parts.budget);
+    for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
+    this.#mapped = mappings.map((mapping) => this.#mapLane(mapping));
   }
 
   route(input: DeclaredInput): Route {
@@ -193,10 +192,9 @@ export class QueueAdapter implements Adapter, ItemKeeper {
     return new Lane({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
   }
 
-  #mapLane(input: MappedInput): QueueLane {
-    const { map } = input;
+  #mapLane({ input, map }: DeclaredMapping): QueueLane {
     const run = (item: QueueItem) => this.#map(map, item);
-    return new Lane({ name: "map", input: declareInput(input), outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
+    return new Lane({ name: "map", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
   }
 
   async #map(map: Mapper | undefined, item: QueueItem): Promise<void> {

@@ -1,7 +1,8 @@
-import { isQueueController, type Controller, type QueueController } from "../controller/index.ts";
+import type { Controller, QueueController } from "../controller/index.ts";
+import { toError } from "../internal/to-error.ts";
 import type { Pointer } from "../resource/index.ts";
 import { getOrNull, type CoreState } from "../state/index.ts";
-import type { Adapter, AdapterParts, Declared } from "./adapter.ts";
+import type { Adapter, AdapterParts } from "./adapter.ts";
 import { CachedState } from "./cached-state.ts";
 import { ClassicAdapter } from "./classic-adapter.ts";
 import { declareController } from "./declare-controller.ts";
@@ -47,7 +48,7 @@ export class Runtime implements AsyncDisposable {
   readonly #running = new Map<Adapter, Promise<void>>();
   #phase: "new" | "running" | "stopped" = "new";
   #stopReason: unknown;
-  #failure: { readonly error: Error } | undefined;
+  #failure: Error | undefined;
   #run: Promise<void> | undefined;
 
   /**
@@ -175,9 +176,8 @@ export class Runtime implements AsyncDisposable {
         this.#graph.remove(name);
         throw error;
       }
-      const adapter = isQueueController(controller)
-        ? new QueueAdapter(this.#parts, declared as Declared<QueueController>)
-        : new ClassicAdapter(this.#parts, declared as Declared<Controller>);
+      const adapter =
+        declared.form === "queue" ? new QueueAdapter(this.#parts, declared) : new ClassicAdapter(this.#parts, declared);
       this.#adapters.set(name, adapter);
       this.#watches.need(declared.inputs);
       return adapter;
@@ -225,7 +225,7 @@ export class Runtime implements AsyncDisposable {
       await this.#shutDown();
       clearInterval(keepAlive);
     }
-    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
   async #startAll(): Promise<void> {
@@ -241,7 +241,13 @@ export class Runtime implements AsyncDisposable {
   }
 
   #start(adapter: Adapter): void {
-    const ended = adapter.start().finally(() => this.#running.delete(adapter));
+    // What a controller throws is its adapter's business; what gets here is no controller's.
+    const ended = adapter
+      .start()
+      .catch((error: unknown) =>
+        this.#fail(toError(error, `the adapter of controller ${JSON.stringify(adapter.name)}`), error),
+      )
+      .finally(() => this.#running.delete(adapter));
     this.#running.set(adapter, ended);
   }
 
@@ -257,10 +263,15 @@ export class Runtime implements AsyncDisposable {
   }
 
   #watchFailed(cause: unknown): void {
+    const { message } = toError(cause, "a watch");
+    this.#fail(new Error(`controller runtime watch error: ${message}`, { cause }), cause);
+  }
+
+  /** Only the first failure counts. */
+  #fail(error: Error, reason: unknown): void {
     if (this.#isStopped()) return;
-    const text = cause instanceof Error ? cause.message : String(cause);
-    this.#failure = { error: new Error(`controller runtime watch error: ${text}`, { cause }) };
-    this.#requestStop(cause);
+    this.#failure = error;
+    this.#requestStop(reason);
   }
 
   #requestStop(reason: unknown): void {
@@ -272,11 +283,11 @@ export class Runtime implements AsyncDisposable {
 }
 
 function setUpFailed(code: RegistrationError["code"], name: string, cause: unknown): RegistrationError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const { message } = toError(cause, "the State");
   return new RegistrationError(
     code,
     name,
-    `setting up the adapter of controller ${JSON.stringify(name)} failed: ${text}`,
+    `setting up the adapter of controller ${JSON.stringify(name)} failed: ${message}`,
     {
       cause,
     },

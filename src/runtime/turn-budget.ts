@@ -6,46 +6,51 @@ const TURN_MS = 2;
 /**
  * Keeps the event loop alive. In-memory work never leaves the microtask queue by itself, so the engine starts no more
  * than a share of runs in one turn of the event loop; then timers, sockets and signals come first.
+ *
+ * Whoever finds the share used up stands in line for the next turns, so that no one with much to do starves the others.
  */
 export class TurnBudget {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "defer">;
   readonly #mostRuns: number;
   #open = false;
+  #spent = false;
   #startedAtMs = 0;
   #runs = 0;
-  #starved: (() => void)[] = [];
-  #served: (() => void)[] = [];
+  readonly #line: (() => void)[] = [];
 
   /** @param mostRuns - Runs that may start in one turn. */
-  constructor(clock: Clock, mostRuns: number) {
+  constructor(clock: Pick<Clock, "defer">, mostRuns: number) {
     this.#clock = clock;
     this.#mostRuns = mostRuns;
   }
 
-  /** Asks for one run. False when this turn has had its share: then {@link resume} later. */
+  /** Asks for one run. False when this turn has had its share: then stand in line with {@link resume}. */
   take(nowMs: number): boolean {
     if (!this.#open) {
       this.#open = true;
+      this.#spent = false;
       this.#startedAtMs = nowMs;
       this.#runs = 0;
-      this.#clock.defer(this.#endTurn);
+      this.#clock.defer(this.#nextTurn);
     }
-    return this.#runs++ < this.#mostRuns && nowMs - this.#startedAtMs < TURN_MS;
+    if (this.#runs >= this.#mostRuns || nowMs - this.#startedAtMs >= TURN_MS) this.#spent = true;
+    else this.#runs++;
+    return !this.#spent;
   }
 
-  /**
-   * Calls `fn` in the next turn. Who was refused its very first run comes before those who had some: however much each
-   * of them has to do, all get their share.
-   */
-  resume(fn: () => void, hadRuns: boolean): void {
-    (hadRuns ? this.#served : this.#starved).push(fn);
+  /** Calls `fn` in a later turn, behind those that stand in line already. */
+  resume(fn: () => void): void {
+    this.#line.push(fn);
   }
 
-  readonly #endTurn = (): void => {
+  readonly #nextTurn = (): void => {
     this.#open = false;
-    const waiting = [...this.#starved, ...this.#served];
-    this.#starved = [];
-    this.#served = [];
-    for (const fn of waiting) fn();
+    this.#spent = false;
+    // Those who come back in line within this turn come after those who have not had theirs.
+    for (let left = this.#line.length; left > 0 && !this.#spent; left--) this.#line.shift()?.();
+    if (this.#line.length > 0 && !this.#open) {
+      this.#open = true;
+      this.#clock.defer(this.#nextTurn);
+    }
   };
 }
