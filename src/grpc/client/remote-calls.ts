@@ -1,5 +1,5 @@
 import { WireError } from "../../internal/wire-reader.ts";
-import { formatPointer, StateError, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
+import { formatPointer, StateError, type Pointer, type Resource } from "../../resource/index.ts";
 import { sealResourceList, type ResourceList } from "../../state/index.ts";
 import { compareText } from "../../internal/compare-text.ts";
 import { fromGrpcError } from "../client-error.ts";
@@ -9,7 +9,7 @@ import { ResourceEncoder } from "../messages/resource-encoder.ts";
 import { pathOf, Rpc } from "../rpc.ts";
 import { GrpcError, type GrpcChannel, Status } from "../transport/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
-import { readWithin } from "./read-within.ts";
+import { StallGuard } from "./stall-guard.ts";
 import { WatchFeed, type WatchHost } from "./watch-feed.ts";
 import { WatchRetry } from "./watch-retry.ts";
 import { WatchStream } from "./watch-stream.ts";
@@ -66,18 +66,13 @@ export class RemoteCalls implements WatchHost {
   }
 
   /** The resources of a List, sorted by id. */
-  async list(kind: Kind, message: Uint8Array, signal: AbortSignal | undefined): Promise<ResourceList> {
-    const { clock, timeoutMs } = this.#options;
-    const what = `the list of ${kind.type} in ${JSON.stringify(kind.namespace)}`;
+  async list(message: Uint8Array, signal: AbortSignal | undefined): Promise<ResourceList> {
     const stream = this.#wire.serverStream(pathOf(Rpc.list), message, { signal });
+    using guard = new StallGuard(stream, this.clock, this.#options.timeoutMs);
     const resources: Resource[] = [];
     try {
-      for (;;) {
-        const messages = await readWithin(stream, clock, timeoutMs, what);
-        if (messages === undefined) break;
-        for (const one of messages) {
-          resources.push(readAnswer(Rpc.list, undefined, one, (bytes) => this.decoder.decodeField(bytes)));
-        }
+      for (let messages = await guard.read(); messages !== undefined; messages = await guard.read()) {
+        for (const one of messages) resources.push(readAnswer(Rpc.list, undefined, one, this.#readResource));
       }
     } catch (error) {
       stream.cancel();
@@ -104,9 +99,9 @@ export class RemoteCalls implements WatchHost {
   }
 
   async open(target: WatchTarget, request: Uint8Array, signal: AbortSignal): Promise<WatchStream> {
-    const { clock, timeoutMs } = this.#options;
     const stream = this.#wire.serverStream(pathOf(Rpc.watch), request, { signal });
-    const first = await readWithin(stream, clock, timeoutMs, describeTarget(target));
+    using guard = new StallGuard(stream, this.clock, this.#options.timeoutMs);
+    const first = await guard.read();
     if (first === undefined) {
       throw new GrpcError(Status.unavailable, `the server ended ${describeTarget(target)} before it began`);
     }
@@ -128,6 +123,8 @@ export class RemoteCalls implements WatchHost {
   onOver(feed: WatchFeed): void {
     this.#watches.delete(feed);
   }
+
+  readonly #readResource = (message: Uint8Array): Resource => this.decoder.decodeField(message);
 
   /** A listener that throws must not end a watch. */
   #tell(listener: () => void): void {

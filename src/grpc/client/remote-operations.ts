@@ -1,4 +1,11 @@
-import { hasCode, type Kind, type Pointer, type Resource, type TypeRegistry } from "../../resource/index.ts";
+import {
+  compileIdQuery,
+  hasCode,
+  type Kind,
+  type Pointer,
+  type Resource,
+  type TypeRegistry,
+} from "../../resource/index.ts";
 import type {
   CoreState,
   CreateOptions,
@@ -19,6 +26,7 @@ import { encodeCreateRequest, encodeUpdateRequest } from "../messages/write-requ
 import { Rpc } from "../rpc.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 import { BatchWatch, EventWatch } from "./remote-watch.ts";
+import type { WatchFeed } from "./watch-feed.ts";
 import { readStored } from "./stored-resource.ts";
 import { kindTargetOf, targetOf } from "./watch-target.ts";
 
@@ -46,7 +54,8 @@ export class RemoteOperations implements CoreState {
   }
 
   async list(kind: Kind, { labels, ids, signal }: ListOptions = {}): Promise<ResourceList> {
-    return this.calls.list(kind, encodeListRequest(kind, { labels, ids }), signal);
+    if (ids !== undefined) await checkPattern(ids, signal);
+    return this.calls.list(encodeListRequest(kind, { labels, ids }), signal);
   }
 
   async create(resource: Resource, { owner, signal }: CreateOptions = {}): Promise<Resource> {
@@ -70,11 +79,18 @@ export class RemoteOperations implements CoreState {
   }
 
   async watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
-    return new EventWatch(await this.calls.watch(kindTargetOf(kind, options, false), options.signal));
+    return new EventWatch(await this.#watchKind(kind, options, false));
   }
 
   async watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
-    return new BatchWatch(await this.calls.watch(kindTargetOf(kind, options, true), options.signal));
+    return new BatchWatch(await this.#watchKind(kind, options, true));
+  }
+
+  async #watchKind(kind: Kind, options: WatchKindOptions, aggregated: boolean): Promise<WatchFeed> {
+    const target = kindTargetOf(kind, options, aggregated);
+    const { signal } = options;
+    if (target.query.ids !== undefined) await checkPattern(target.query.ids, signal);
+    return this.calls.watch(target, signal);
   }
 
   readonly #read = (answer: Uint8Array): Resource => this.calls.decoder.decodeField(answer);
@@ -82,4 +98,10 @@ export class RemoteOperations implements CoreState {
   #readStored(sent: Resource, answer: Uint8Array): Resource {
     return readStored(this.calls.decoder, sent, answer);
   }
+}
+
+/** Servers differ in what they say to a pattern that does not compile. @throws {StateError} `invalid` */
+async function checkPattern(ids: string, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await compileIdQuery(ids);
 }

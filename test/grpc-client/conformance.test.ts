@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { connect } from "../src/grpc/client/index.ts";
-import { server } from "../src/grpc/server/index.ts";
-import { MemoryState } from "../src/memory/index.ts";
-import type { CoreState } from "../src/state/index.ts";
-import { Int, PathResource, Sentence, stateConformance, Str } from "../src/testing/index.ts";
+import { connect } from "../../src/grpc/client/index.ts";
+import { server } from "../../src/grpc/server/index.ts";
+import { MemoryState } from "../../src/memory/index.ts";
+import type { CoreState } from "../../src/state/index.ts";
+import { Int, PathResource, Sentence, stateConformance, Str } from "../../src/testing/index.ts";
 
 const types = [Int, PathResource, Sentence, Str];
 const namespaces = ["default", "controller", "system", "runtime"];
