@@ -1,23 +1,20 @@
 import {
-  silentLogger,
   type Logger,
   type MapInputContext,
   type Mapper,
   type QueueController,
   type QueueReconcileContext,
-  type ReconcileResult,
 } from "../controller/index.ts";
-import { Backoff } from "../internal/backoff.ts";
 import { isCancellation } from "../internal/cancellation.ts";
 import { toError } from "../internal/to-error.ts";
 import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../resource/index.ts";
 import type { Adapter, AdapterParts, ControllerExplanation, DeclaredMapping, DeclaredQueue, Route } from "./adapter.ts";
 import { sameInputKey, type DeclaredInput } from "./declared-input.ts";
-import { Dispatcher, type ItemKeeper } from "./dispatcher.ts";
+import { Dispatcher } from "./dispatcher.ts";
 import { explainItem } from "./explain-item.ts";
 import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
 import { ItemQueue, Lane } from "./item-queue.ts";
-import { judgeResult, judgeThrown, type Verdict } from "./judge-outcome.ts";
+import { ItemSettlement } from "./item-settlement.ts";
 import { KindMap } from "./kind-map.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import { openFacade } from "./open-facade.ts";
@@ -35,13 +32,11 @@ const HOOK_WORKED_MS = 60_000;
  * Runs a queue controller: primaries are put into its queue, changes of mapped inputs as map jobs, which put primaries.
  * Workers take what is due. Beside them run the initial fill and the run hook; after all of them, the shutdown hook.
  */
-export class QueueAdapter implements Adapter, ItemKeeper {
+export class QueueAdapter implements Adapter {
   readonly name: string;
   readonly #parts: AdapterParts;
   readonly #controller: QueueController;
   readonly #log: Logger;
-  /** Nobody reads the log: then lines that come with every run are not even made. */
-  readonly #quiet: boolean;
   readonly #metrics: ControllerMetrics;
   readonly #stopper = new AbortController();
   readonly #shared: SharedContext;
@@ -58,12 +53,13 @@ export class QueueAdapter implements Adapter, ItemKeeper {
     this.#parts = parts;
     this.#controller = controller;
     this.#log = parts.logger.child({ controller: name });
-    this.#quiet = this.#log === silentLogger;
     this.#metrics = parts.metricsOf(name);
     const { signal } = this.#stopper;
     const { state } = openFacade(parts, declared, this.#metrics, this.#log, signal);
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
-    this.#dispatcher = new Dispatcher(this.#queue, this, concurrency, parts.clock, parts.budget);
+    const { clock, random, budget } = parts;
+    const settlement = { name, queue: this.#queue, metrics: this.#metrics, log: this.#log, clock, random, signal };
+    this.#dispatcher = new Dispatcher(this.#queue, new ItemSettlement(settlement), concurrency, clock, budget);
     for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
     this.#mapped = mappings.map((mapping) => this.#mapLane(mapping));
   }
@@ -101,87 +97,6 @@ export class QueueAdapter implements Adapter, ItemKeeper {
     const mapped = this.#mapped.find(({ job: { input } }) => input.namespace === namespace && input.type === type);
     const lane = this.#primaries.get(namespace, type) ?? mapped;
     return explainItem(this.name, lane, pointer.id, this.#parts.clock.monotonic());
-  }
-
-  settle(
-    item: QueueItem,
-    result: ReconcileResult,
-    failure: { readonly thrown: unknown } | undefined,
-    startedAtMs: number,
-    nowMs: number,
-  ): void {
-    const { job } = item.lane;
-    const seconds = (nowMs - startedAtMs) / 1000;
-    if (job.name === "reconcile") this.#metrics.reconcileBusySeconds += seconds;
-    else this.#metrics.mapBusySeconds += seconds;
-    const verdict = failure === undefined ? judgeResult(result) : this.#judgeFailure(item, failure.thrown);
-    const afterMs = this.#apply(verdict, item);
-    if (afterMs === undefined) this.#queue.release(item, nowMs);
-    else this.#queue.requeue(item, nowMs + afterMs, nowMs);
-    const atMs = this.#parts.clock.now();
-    const tookMs = nowMs - startedAtMs;
-    if (verdict.kind === "done") job.outcomes.succeeded(item.id, atMs, tookMs);
-    else {
-      const { kind, error, reason = error?.message } = verdict;
-      job.outcomes.add(item.id, { kind, atMs, tookMs, reason, againAfterMs: afterMs });
-    }
-    if (!this.#quiet || verdict.kind === "failed") this.#report(item, verdict, afterMs, tookMs);
-  }
-
-  looked(): void {
-    this.#metrics.queueLength = this.#queue.length;
-  }
-
-  #judgeFailure({ lane, id }: QueueItem, thrown: unknown): Verdict {
-    const { input, name } = lane.job;
-    const thrower = `${name} of ${formatPointer({ ...input, id })} in controller ${JSON.stringify(this.name)}`;
-    return judgeThrown(thrown, thrower, this.#stopper.signal);
-  }
-
-  /** Counts, and keeps up the item's backoff. Gives the time until it is due again, if it is. */
-  #apply(verdict: Verdict, item: QueueItem): number | undefined {
-    switch (verdict.kind) {
-      case "done":
-        break;
-      case "requeued":
-        this.#metrics.itemRequeues++;
-        break;
-      case "skipped":
-        this.#metrics.itemSkips++;
-        break;
-      case "failed":
-        this.#metrics.itemCrashes++;
-        break;
-    }
-    if (verdict.clearsBackoff) {
-      item.trouble = undefined;
-      return verdict.afterMs;
-    }
-    const trouble = (item.trouble ??= { backoff: new Backoff(this.#parts.random), failure: undefined });
-    trouble.failure = verdict.error;
-    return verdict.afterMs ?? trouble.backoff.next();
-  }
-
-  #report({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, busyMs: number): void {
-    const { name, input } = lane.job;
-    const { namespace, type } = input;
-    const fields = {
-      namespace,
-      type,
-      id,
-      job: name,
-      busyMs: Math.round(busyMs * 1000) / 1000,
-      ...(afterMs !== undefined && { intervalMs: afterMs }),
-      ...(verdict.error !== undefined && { error: verdict.error, requeued: verdict.afterMs !== undefined }),
-      ...(verdict.reason !== undefined && { reason: verdict.reason }),
-    };
-    if (verdict.kind === "failed") {
-      this.#log.error(`${name} failed`, fields);
-      return;
-    }
-    const message = `${name} ${verdict.kind === "skipped" ? "skipped" : "succeeded"}`;
-    if (name === "reconcile") this.#log.info(message, fields);
-    else this.#log.debug(message, fields);
   }
 
   #reconcileLane(input: DeclaredInput): QueueLane {

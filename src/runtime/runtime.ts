@@ -5,14 +5,12 @@ import { getOrNull, type CoreState } from "../state/index.ts";
 import type { Adapter, AdapterParts } from "./adapter.ts";
 import { CachedState } from "./cached-state.ts";
 import { ClassicAdapter } from "./classic-adapter.ts";
-import { declareController } from "./declare-controller.ts";
-import { sameInput, type DeclaredInput } from "./declared-input.ts";
-import { DependencyGraph } from "./dependency-graph.ts";
+import { ControllerRegistry, setUpFailed } from "./controller-registry.ts";
+import type { DeclaredInput } from "./declared-input.ts";
 import { explain, type Explanation } from "./explain.ts";
 import { Graph } from "./graph.ts";
 import type { MetricsRegistry } from "./metrics.ts";
 import { QueueAdapter } from "./queue-adapter.ts";
-import { RegistrationError } from "./registration-error.ts";
 import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
 import { Serial } from "./serial.ts";
 import { TurnBudget } from "./turn-budget.ts";
@@ -38,8 +36,7 @@ export class Runtime implements AsyncDisposable {
   readonly metrics: MetricsRegistry;
   readonly #core: CoreState;
   readonly #options: ResolvedRuntimeOptions;
-  readonly #graph = new DependencyGraph();
-  readonly #adapters = new Map<string, Adapter>();
+  readonly #controllers = new ControllerRegistry();
   readonly #watches: Watches;
   readonly #parts: AdapterParts;
   readonly #serial = new Serial();
@@ -64,9 +61,9 @@ export class Runtime implements AsyncDisposable {
       clock,
       log: logger,
       metrics: this.metrics,
-      graph: this.#graph,
+      graph: this.#controllers.graph,
       cache: this.#options.cache,
-      adapter: (name) => this.#adapters.get(name),
+      adapter: (name) => this.#controllers.get(name),
       onError: (error) => this.#watchFailed(error),
     });
     this.#parts = {
@@ -112,7 +109,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Who writes what and depends on what, now. */
   graph(): Graph {
-    return new Graph(this.#graph.edges());
+    return new Graph(this.#controllers.graph.edges());
   }
 
   /**
@@ -123,9 +120,10 @@ export class Runtime implements AsyncDisposable {
     const { namespace, type, id } = pointer;
     const address = { namespace, type, id };
     const resource = await getOrNull(this.#core, address);
-    const writers = this.#graph.writersOf(type);
-    const names = new Set([...this.#graph.dependentsOf(namespace, type, id), ...writers]);
-    const controllers = [...names].flatMap((name) => this.#adapters.get(name)?.explain(address) ?? []);
+    const { graph } = this.#controllers;
+    const writers = graph.writersOf(type);
+    const names = new Set([...graph.dependentsOf(namespace, type, id), ...writers]);
+    const controllers = [...names].flatMap((name) => this.#controllers.get(name)?.explain(address) ?? []);
     return explain(address, resource?.metadata, writers, controllers, this.#phase);
   }
 
@@ -146,49 +144,23 @@ export class Runtime implements AsyncDisposable {
     if (this.#phase === "new") return;
     const { name } = adapter;
     try {
-      await this.#watches.open(this.#graph.inputsOf(name));
+      await this.#watches.open(this.#controllers.graph.inputsOf(name));
     } catch (cause) {
-      this.#withdraw(name);
+      this.#controllers.withdraw(name);
       this.#refuseWhenStopped(name);
       throw setUpFailed("watch_failed", name, cause);
     }
-    if (this.#isStopped()) this.#withdraw(name);
+    if (this.#isStopped()) this.#controllers.withdraw(name);
     this.#refuseWhenStopped(name);
     this.#start(adapter);
   }
 
-  /** Records a controller and makes its adapter, or throws and leaves no trace. */
   #admit(controller: Controller | QueueController): Adapter {
-    const { name } = controller;
-    try {
-      if (this.#adapters.has(name)) {
-        throw new RegistrationError(
-          "name_taken",
-          name,
-          `a controller named ${JSON.stringify(name)} is registered already`,
-        );
-      }
-      const declared = declareController(controller);
-      try {
-        for (const output of declared.outputs) this.#graph.addOutput(name, output);
-        for (const input of declared.inputs) this.#graph.addInput(name, input);
-      } catch (error) {
-        this.#graph.remove(name);
-        throw error;
-      }
-      const adapter =
-        declared.form === "queue" ? new QueueAdapter(this.#parts, declared) : new ClassicAdapter(this.#parts, declared);
-      this.#adapters.set(name, adapter);
-      this.#watches.need(declared.inputs);
-      return adapter;
-    } catch (error) {
-      throw error instanceof RegistrationError ? setUpFailed(error.code, name, error) : error;
-    }
-  }
-
-  #withdraw(name: string): void {
-    this.#adapters.delete(name);
-    this.#graph.remove(name);
+    const adapter = this.#controllers.admit(controller, (declared) =>
+      declared.form === "queue" ? new QueueAdapter(this.#parts, declared) : new ClassicAdapter(this.#parts, declared),
+    );
+    this.#watches.need(this.#controllers.graph.inputsOf(adapter.name));
+    return adapter;
   }
 
   #refuseWhenStopped(name: string): void {
@@ -202,14 +174,10 @@ export class Runtime implements AsyncDisposable {
 
   /** New kinds are watched first; then the change is made at once. */
   async #updateInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
-    const isNew = (input: DeclaredInput): boolean => !this.#graph.inputsOf(name).some((old) => sameInput(old, input));
-    this.#watches.need(inputs.filter(isNew));
-    await this.#watches.open(inputs.filter(isNew));
-    const added = inputs.filter(isNew);
-    for (const old of this.#graph.inputsOf(name)) {
-      if (!inputs.some((input) => sameInput(old, input))) this.#graph.deleteInput(name, old);
-    }
-    for (const input of added) this.#graph.addInput(name, input);
+    const added = this.#controllers.newInputs(name, inputs);
+    this.#watches.need(added);
+    await this.#watches.open(added);
+    this.#controllers.replaceInputs(name, inputs);
   }
 
   async #runUntilStopped(signal: AbortSignal | undefined): Promise<void> {
@@ -237,7 +205,7 @@ export class Runtime implements AsyncDisposable {
       this.#requestStop(error);
       throw error;
     }
-    if (!this.#isStopped()) for (const adapter of this.#adapters.values()) this.#start(adapter);
+    if (!this.#isStopped()) for (const adapter of this.#controllers.adapters()) this.#start(adapter);
   }
 
   #start(adapter: Adapter): void {
@@ -280,16 +248,4 @@ export class Runtime implements AsyncDisposable {
     this.#stopReason = reason ?? new DOMException("the runtime has stopped", "AbortError");
     this.#stop.resolve();
   }
-}
-
-function setUpFailed(code: RegistrationError["code"], name: string, cause: unknown): RegistrationError {
-  const { message } = toError(cause, "the State");
-  return new RegistrationError(
-    code,
-    name,
-    `setting up the adapter of controller ${JSON.stringify(name)} failed: ${message}`,
-    {
-      cause,
-    },
-  );
 }
