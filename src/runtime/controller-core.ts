@@ -22,16 +22,11 @@ import type { OwnWrites } from "./own-writes.ts";
 export class ControllerCore implements CoreState {
   readonly #core: CoreState;
   readonly #metrics: ControllerMetrics;
-  /** Caches that may lag behind writes; undefined when there is none. */
-  readonly #lagging: KindMap<KindCache> | undefined;
+  /** Caches that may lag behind writes. */
+  readonly #lagging: KindMap<KindCache>;
   readonly #ownWrites: OwnWrites;
 
-  constructor(
-    core: CoreState,
-    metrics: ControllerMetrics,
-    lagging: KindMap<KindCache> | undefined,
-    ownWrites: OwnWrites,
-  ) {
+  constructor(core: CoreState, metrics: ControllerMetrics, lagging: KindMap<KindCache>, ownWrites: OwnWrites) {
     this.#core = core;
     this.#metrics = metrics;
     this.#lagging = lagging;
@@ -55,19 +50,17 @@ export class ControllerCore implements CoreState {
 
   create(resource: Resource, options?: CreateOptions): Promise<Resource> {
     this.#metrics.writes++;
-    const written = this.#core.create(resource, options);
-    return this.#lagging === undefined ? written : this.#follow(resource.metadata, written);
+    return this.#follow(resource.metadata, this.#core.create(resource, options));
   }
 
   update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
     this.#metrics.writes++;
-    const written = this.#core.update(resource, options);
-    return this.#lagging === undefined ? written : this.#follow(resource.metadata, written);
+    return this.#follow(resource.metadata, this.#core.update(resource, options));
   }
 
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
     this.#metrics.writes++;
-    const cache = this.#lagging?.get(pointer.namespace, pointer.type);
+    const cache = this.#lagging.get(pointer.namespace, pointer.type);
     const destroyed = this.#core.destroy(pointer, options);
     return cache === undefined ? destroyed : this.#ownWrites.followDestroy(cache, pointer.id, destroyed);
   }
@@ -88,7 +81,7 @@ export class ControllerCore implements CoreState {
   }
 
   #follow({ namespace, type, id }: Pointer, written: Promise<Resource>): Promise<Resource> {
-    const cache = this.#lagging?.get(namespace, type);
+    const cache = this.#lagging.get(namespace, type);
     return cache === undefined ? written : this.#ownWrites.follow(cache, id, written);
   }
 }

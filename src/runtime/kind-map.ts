@@ -23,10 +23,6 @@ export class KindMap<T> {
     return made;
   }
 
-  get isEmpty(): boolean {
-    return this.#byType.size === 0;
-  }
-
   *values(): Generator<T> {
     for (const byNamespace of this.#byType.values()) yield* byNamespace.values();
   }

@@ -100,9 +100,10 @@ export class Runtime implements AsyncDisposable {
    * with the failure as the cause); when it was called before.
    */
   run(options: RunOptions = {}): Promise<void> {
-    if (this.#phase !== "new") {
+    if (this.#run !== undefined) {
       return Promise.reject(new Error("the runtime was already started: run() can be called once"));
     }
+    if (this.#isStopped()) return Promise.reject(new Error("the runtime was disposed and cannot be started"));
     this.#phase = "running";
     return (this.#run = this.#runUntilStopped(options.signal));
   }

@@ -48,9 +48,5 @@ export class TurnBudget {
     this.#spent = false;
     // Those who come back in line within this turn come after those who have not had theirs.
     for (let left = this.#line.length; left > 0 && !this.#spent; left--) this.#line.shift()?.();
-    if (this.#line.length > 0 && !this.#open) {
-      this.#open = true;
-      this.#clock.defer(this.#nextTurn);
-    }
   };
 }

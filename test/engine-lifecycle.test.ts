@@ -1,0 +1,180 @@
+import { describe, expect, test } from "vitest";
+import { ManualClock } from "../src/clock/index.ts";
+import {
+  controller,
+  queueController,
+  silentLogger,
+  weak,
+  type Controller,
+  type Logger,
+} from "../src/controller/index.ts";
+import { MemoryState } from "../src/memory/index.ts";
+import type { Kind } from "../src/resource/index.ts";
+import { Runtime } from "../src/runtime/index.ts";
+import { wrapState, type Event, type Watch, type WatchKindOptions } from "../src/state/index.ts";
+import { InterceptedState, Int, RecordingLogger, Str } from "../src/testing/index.ts";
+import { gate, HandWatchedState, startEngine, turns } from "./engine-fixture.ts";
+
+const idle = (name: string, ...inputs: Controller["inputs"] & object): Controller => ({ name, inputs, reconcile() {} });
+
+describe("starting", () => {
+  test("construction and registration do not touch the State", async () => {
+    const state = new InterceptedState(new MemoryState());
+    const runtime = new Runtime(state, { controllers: [idle("A", weak(Int))], cache: [Str], logger: silentLogger });
+    await runtime.register(idle("B", weak(Str)));
+    runtime.graph();
+    expect(state.calls).toEqual([]);
+  });
+
+  test("under a signal that has aborted starts nothing, and is a clean stop", async () => {
+    const state = new InterceptedState(new MemoryState());
+    const runtime = new Runtime(state, { controllers: [idle("A", weak(Int))], logger: silentLogger });
+    await runtime.run({ signal: AbortSignal.abort() });
+    expect(state.calls).toEqual([]);
+    await expect(runtime.register(idle("B"))).rejects.toMatchObject({ code: "stopped" });
+  });
+
+  test("fails with the error of a watch that cannot be opened, and starts nothing", async () => {
+    const failure = new Error("no such kind");
+    const memory = new MemoryState();
+    class Broken extends InterceptedState {
+      override watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
+        return kind.type === Str.type ? Promise.reject(failure) : super.watchKindBatches(kind, options);
+      }
+    }
+    const state = new Broken(memory);
+    let started = false;
+    const me = controller({
+      name: "Me",
+      inputs: [weak(Int), weak(Str)],
+      async run() {
+        started = true;
+      },
+    });
+    const runtime = new Runtime(wrapState(state), { controllers: [me as never], logger: silentLogger });
+    await expect(runtime.run()).rejects.toBe(failure);
+    expect(started).toBe(false);
+    expect(state.openWatches).toEqual([]);
+  });
+
+  test("that is aborted while a watch is being opened ends cleanly, and closes the late watch", async () => {
+    const opening = gate();
+    class Slow extends InterceptedState {
+      override async watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
+        await opening.opened;
+        // a State that does not look at the signal
+        return super.watchKindBatches(kind, { ...options, signal: undefined });
+      }
+    }
+    const state = new Slow(new MemoryState());
+    const engine = await startEngine(wrapState(state), [idle("A", weak(Int))]);
+    await turns();
+    engine.abort();
+    opening.open();
+    await engine.ended;
+    expect(state.openWatches).toEqual([]);
+  });
+
+  test.each([
+    { shutdownGraceMs: -1 },
+    { shutdownGraceMs: Number.NaN },
+    { yieldEvery: 0 },
+    { yieldEvery: 1.5 },
+    { changeRateLimit: { perSecond: 0, burst: 1 } },
+    { changeRateLimit: { perSecond: 1, burst: -1 } },
+  ])("refuses %o", (options) => {
+    expect(() => new Runtime(new MemoryState(), options)).toThrow(RangeError);
+  });
+});
+
+describe("failing", () => {
+  test("a watch that ends by itself ends the engine", async () => {
+    const state = new HandWatchedState(new MemoryState(), Int);
+    await using engine = await startEngine(wrapState(state), [idle("A", weak(Int))]);
+    await turns();
+    await state.watchOf(Int).return();
+    await expect(engine.ended).rejects.toThrow(
+      /^controller runtime watch error: the watch of test\/int in "default" ended/,
+    );
+  });
+
+  test("a logger that throws ends the engine with its error, not the process", async () => {
+    const broken: Logger = {
+      ...silentLogger,
+      child: () => broken,
+      debug() {
+        throw new Error("disk full");
+      },
+    };
+    await using engine = await startEngine(new MemoryState(), [idle("A", weak(Int))], { logger: broken });
+    await expect(engine.ended).rejects.toThrow("disk full");
+  });
+});
+
+describe("stopping", () => {
+  test("names those who do not stop when the grace time is over", async () => {
+    const log = new RecordingLogger();
+    const clock = new ManualClock();
+    const busy = gate();
+    const stubborn = queueController({ name: "Stubborn", primary: Int, reconcile: () => busy.opened });
+    const state = new MemoryState({ clock });
+    await state.create(Int.create("x", { value: 1 }));
+    const engine = await startEngine(state, [idle("Quick", weak(Int)), stubborn as never], {
+      clock,
+      logger: log,
+      shutdownGraceMs: 5000,
+    });
+    await turns();
+    engine.abort();
+    await clock.advance(4999);
+    const warnings = () => log.lines.filter(({ level }) => level === "warn");
+    expect(warnings()).toEqual([]);
+    await clock.advance(1);
+    expect(warnings()).toMatchObject([{ message: "controllers do not stop", fields: { controllers: ["Stubborn"] } }]);
+    busy.open();
+    await engine.ended;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("a runtime that was never started can be disposed of", async () => {
+    const runtime = new Runtime(new MemoryState(), { controllers: [idle("A", weak(Int))], logger: silentLogger });
+    await runtime[Symbol.asyncDispose]();
+    await expect(runtime.run()).rejects.toThrow(/was disposed/);
+    await expect(runtime.register(idle("B"))).rejects.toMatchObject({ code: "stopped" });
+  });
+
+  test("disposal stops a running one, and leaves its failure to run()", async () => {
+    const state = new HandWatchedState(new MemoryState(), Int);
+    const runtime = new Runtime(wrapState(state), { controllers: [idle("A", weak(Int))], logger: silentLogger });
+    const running = runtime.run();
+    running.catch(() => undefined);
+    await turns();
+    state.watchOf(Int).push([{ type: "Errored", error: new Error("lost") }]);
+    await turns();
+    await runtime[Symbol.asyncDispose]();
+    await runtime[Symbol.asyncDispose]();
+    await expect(running).rejects.toThrow("controller runtime watch error: lost");
+  });
+
+  test("a registration that is under way when the runtime stops is refused, and leaves nothing", async () => {
+    const opening = gate();
+    class Slow extends InterceptedState {
+      override async watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
+        await opening.opened;
+        return super.watchKindBatches(kind, { ...options, signal: undefined });
+      }
+    }
+    const state = new Slow(new MemoryState());
+    const engine = await startEngine(wrapState(state), []);
+    await turns();
+    const registering = engine.runtime.register(idle("Late", weak(Int)));
+    registering.catch(() => undefined);
+    await turns();
+    await engine.stop();
+    opening.open();
+    await expect(registering).rejects.toMatchObject({ code: "stopped" });
+    await turns();
+    expect(engine.runtime.graph().edges).toEqual([]);
+    expect(state.openWatches).toEqual([]);
+  });
+});
