@@ -146,12 +146,27 @@ export { ManualClock, SystemClock, type Clock, type Timer } from "./clock/index.
 export {
   consoleLogger,
   MetricsRegistry,
+  RegistrationCode,
   RegistrationError,
   Runtime,
   type ConsoleLoggerOptions,
+  type ControllerExplanation,
+  type EdgeType,
+  type Explanation,
   type Graph,
   type GraphEdge,
+  type MetricsSnapshot,
+  type Outcome,
   type RateLimit,
   type RunOptions,
   type RuntimeOptions,
 } from "./runtime/index.ts";
+
+// Control planes in one piece: what `homeostat run` runs.
+export {
+  defineControlPlane,
+  type ControlPlane,
+  type ControlPlaneInit,
+  type RunControlPlaneOptions,
+  type StartContext,
+} from "./control-plane/index.ts";

@@ -32,7 +32,7 @@ export const Secret: ResourceType<{ value: string }> = defineResource({
   columns: { Value: "$.value" },
   sensitive: true,
 });
-export const ServiceStatus: ResourceType<{ running: boolean }> = defineResource({
+const ServiceStatus: ResourceType<{ running: boolean }> = defineResource({
   type: "ServiceStatuses.supervisor.example.dev",
   spec: shape({ running: "boolean" }),
 });

@@ -22,7 +22,7 @@ export interface EndpointFlags {
 type EndpointHost = Pick<Host, "env" | "cwd" | "userId" | "temporaryFolder">;
 
 /** The socket on which `run` serves and which the other commands ask, unless told otherwise. */
-export function defaultSocket({ env, userId, temporaryFolder }: Omit<EndpointHost, "cwd">): string {
+function defaultSocket({ env, userId, temporaryFolder }: Omit<EndpointHost, "cwd">): string {
   const runtimeFolder = env["XDG_RUNTIME_DIR"];
   return runtimeFolder
     ? join(runtimeFolder, "homeostat", "homeostat.sock")

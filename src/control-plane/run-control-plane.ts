@@ -57,7 +57,8 @@ class RunningPlane {
       }
       signal.throwIfAborted();
       this.#runtime = runtime.run({ signal });
-      await Promise.all([this.#runtime, onReady?.(this.#serving?.addresses ?? [])]);
+      const work = Promise.all([this.#runtime, onReady?.(this.#serving?.addresses ?? [])]);
+      await untilAborted(work, signal);
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) throw error;
     }
@@ -67,6 +68,18 @@ class RunningPlane {
   async stop(): Promise<void> {
     await Promise.all([this.#serving?.close(), this.#runtime?.catch(() => undefined)]); // run() has told of a failure.
     await this.#state[Symbol.asyncDispose]();
+  }
+}
+
+/** Waits for work that may take longer to stop than anyone waits; how that is over is for others to see. */
+async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onAbort = (): void => resolve();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -1,0 +1,375 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const CLI = ["--conditions=source", join(ROOT, "src", "cli.ts")];
+
+let folder: string;
+let socket: string;
+const children = new Set<ChildProcess>();
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "homeostat-process-"));
+  socket = `unix:${join(folder, "s")}`;
+});
+
+afterEach(async () => {
+  for (const child of children) {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+  children.clear();
+  await rm(folder, { recursive: true, force: true });
+});
+
+class Running {
+  readonly child: ChildProcess;
+  stdout = "";
+  stderr = "";
+  readonly end: Promise<number | NodeJS.Signals | null>;
+  #listeners: (() => void)[] = [];
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.child = spawn(process.execPath, [...CLI, ...args], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], XDG_RUNTIME_DIR: folder, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    children.add(this.child);
+    this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      this.stdout += chunk;
+      for (const listener of this.#listeners) listener();
+    });
+    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      this.stderr += chunk;
+      for (const listener of this.#listeners) listener();
+    });
+    this.end = once(this.child, "close").then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals | null);
+  }
+
+  /** Resolves as soon as it has written this, anywhere. */
+  async wrote(part: string): Promise<void> {
+    const has = (): boolean => `${this.stdout}${this.stderr}`.includes(part);
+    if (has()) return;
+    const { promise, resolve: found } = Promise.withResolvers<void>();
+    this.#listeners.push(() => has() && found());
+    const ended = this.end.then((code) => {
+      if (!has()) throw new Error(`ended with ${code} before it wrote ${part}: ${this.stdout}${this.stderr}`);
+    });
+    await Promise.race([promise, ended]);
+  }
+}
+
+interface Outcome {
+  readonly code: number | NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(args: readonly string[], input = "", env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const running = new Running(args, env);
+  running.child.stdin?.end(input);
+  const code = await running.end;
+  return { code, stdout: running.stdout, stderr: running.stderr };
+}
+
+const at = (line: string, input?: string): Promise<Outcome> => run([...line.split(" "), "--endpoint", socket], input);
+
+async function serving(...more: readonly string[]): Promise<Running> {
+  const server = new Running(["serve", "--state", "memory", "--listen", socket, ...more]);
+  await server.wrote("serving memory at");
+  return server;
+}
+
+const GUEST = "metadata: { type: Guests.hotel.example, id: ada, labels: { floor: '1' } }\nspec: { room: 7 }\n";
+
+describe("serve, and commands on the other side of a socket", () => {
+  test("a resource from its manifest to its end", async () => {
+    const server = await serving();
+    expect(await at("apply -f -", GUEST)).toEqual({
+      code: 0,
+      stdout: "Guests.hotel.example/ada created\n",
+      stderr: "",
+    });
+    expect((await at("apply -f -", GUEST)).stdout).toContain("unchanged");
+    expect((await at("apply -f -", GUEST.replace("7", "8"))).stdout).toContain("configured");
+    expect((await at("label Guests.hotel.example ada vip=yes floor-")).stdout).toContain("labeled");
+    const shown: unknown = JSON.parse((await at("get Guests.hotel.example ada -o json")).stdout);
+    expect(shown).toMatchObject({ metadata: { version: "3", labels: { vip: "yes" } }, spec: { room: 8 } });
+    expect((await at("get Guests.hotel.example -o jsonpath={.spec.room}")).stdout).toBe("8\n");
+    expect((await at("get Guests.hotel.example -o yaml")).stdout).toContain("spec:\n    room: 8\n");
+    expect((await at("delete Guests.hotel.example ada")).stdout).toContain("deleted");
+    expect(await at("get Guests.hotel.example ada")).toMatchObject({ code: 3, stdout: "" });
+    server.child.kill("SIGINT");
+    expect(await server.end).toBe(0);
+    await expect(stat(join(folder, "s"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  test("types come to be known through their definitions, whoever writes them", async () => {
+    await serving();
+    const definition = `metadata: { namespace: meta, type: ResourceDefinitions.meta.cosi.dev, id: guests.hotel.example }
+spec:
+  type: Guests.hotel.example
+  displayType: Guest
+  defaultNamespace: house
+  allAliases: [guests, guest, gs]
+  printColumns: [{ name: Room, jsonPath: "{.room}" }]
+`;
+    await at("apply -f -", definition);
+    await at("apply -f -", GUEST.replace("Guests.hotel.example", "gs"));
+    expect((await at("get guest")).stdout).toMatch(/^NAMESPACE +TYPE +ID +VERSION +ROOM\nhouse +Guest +ada +1 +7\n$/);
+    expect((await at("describe gs ada")).stdout).toContain("Spec:\n    room: 7\n");
+    const completed = await run(["__complete", "--", "get", "--endpoint", socket, "g"]);
+    expect(completed.stdout).toBe(
+      "guests\tGuest (Guests.hotel.example)\nguest\tGuest (Guests.hotel.example)\ngs\tGuest (Guests.hotel.example)\n",
+    );
+    expect((await run(["__complete", "--", "get", "gs", "--endpoint", socket, ""])).stdout).toBe("ada\tGuest\n");
+  });
+
+  test("a watch shows changes until Ctrl-C, and SIGTERM ends it as well", async () => {
+    await serving();
+    const watch = new Running(["watch", "Guests.hotel.example", "--endpoint", socket]);
+    await watch.wrote("waiting");
+    await at("apply -f -", GUEST);
+    await watch.wrote("ada");
+    watch.child.kill("SIGINT");
+    expect(await watch.end).toBe(130);
+    expect(watch.stdout).toMatch(/^\* +NAMESPACE.*\n\+ +default +Guests +ada +1\n$/);
+    const other = new Running(["watch", "Guests.hotel.example", "--endpoint", socket]);
+    await other.wrote("ada");
+    other.child.kill("SIGTERM");
+    expect(await other.end).toBe(143);
+  });
+
+  test("a reader that goes away ends a watch quietly", async () => {
+    await serving();
+    await at("apply -f -", GUEST);
+    const watch = new Running(["watch", "Guests.hotel.example", "-o", "name", "--endpoint", socket]);
+    await watch.wrote("ada");
+    watch.child.stdout?.destroy();
+    await at("label Guests.hotel.example ada a=1");
+    expect(await watch.end).toBe(0);
+    expect(watch.stderr).toBe("");
+  });
+
+  test("a watch outlives its server, and says so", async () => {
+    const first = await serving();
+    await at("apply -f -", GUEST);
+    const watch = new Running(["watch", "Guests.hotel.example", "-o", "json", "--endpoint", socket]);
+    await watch.wrote("bootstrapped");
+    first.child.kill("SIGKILL");
+    await first.end;
+    await watch.wrote("interrupted");
+    await serving();
+    await at("apply -f -", GUEST.replace("id: ada", "id: bob"));
+    await watch.wrote("bob");
+    watch.child.kill("SIGINT");
+    expect(await watch.end).toBe(130);
+    const events = watch.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { event: string; metadata?: { id: string } })
+      .map(({ event, metadata }) => (metadata === undefined ? event : `${event} ${metadata.id}`));
+    expect(events.slice(0, 3)).toEqual(["created ada", "bootstrapped", "resynced"]);
+    expect(events).toContain("destroyed ada");
+    expect(events.at(-1)).toMatch(/bob|bootstrapped/);
+    expect(watch.stderr).toMatch(/is interrupted: .*[^]*fell behind/);
+  });
+
+  test("tokens keep others out, and a file or the environment can hold one", async () => {
+    await writeFile(join(folder, "tokens"), "first\nsecond\n");
+    await writeFile(join(folder, "token"), "second\n");
+    await serving("--token-file", "tokens");
+    const line = ["get", "Namespaces.meta.cosi.dev", "-n", "meta", "--endpoint", socket];
+    expect(await run(line)).toMatchObject({ code: 1, stderr: expect.stringContaining("token") });
+    expect(await run([...line, "--token", "wrong"])).toMatchObject({ code: 1 });
+    // Nothing is there: but the answer is the State's.
+    expect(await run([...line, "--token", "first"])).toMatchObject({ code: 3 });
+    expect(await run([...line, "--token-file", "token"])).toMatchObject({ code: 3 });
+    expect(await run(line, "", { HOMEOSTAT_TOKEN: "first" })).toMatchObject({ code: 3 });
+  });
+
+  test("TCP as well, on a port that the system chooses", async () => {
+    const server = new Running(["serve", "--state", "memory", "--listen", "tcp:127.0.0.1:0"]);
+    await server.wrote("serving memory at");
+    const endpoint = /serving memory at (\S+)/.exec(server.stderr)?.[1] ?? "";
+    expect(endpoint).not.toContain(":0");
+    const applied = await run(["apply", "-f", "-", "--endpoint", endpoint], GUEST);
+    expect(applied).toMatchObject({ code: 0 });
+    expect((await run(["get", "Guests.hotel.example"], "", { HOMEOSTAT_ENDPOINT: endpoint })).stdout).toContain("ada");
+  });
+
+  test.each([
+    [["--state", "sqlite:x.db", "--listen", "unix:s"], /no state called "sqlite:x.db"; there is memory/],
+    [["--state", "memory:x", "--listen", "unix:s"], /takes nothing after its name/],
+    [["--state", "memory", "--listen", "s"], /unix:PATH or tcp:HOST:PORT/],
+    [["--state", "memory", "--listen", "unix:s", "--cert", "c"], /--cert and --key/],
+    [["--state", "memory", "--listen", "unix:s", "--log-level", "loud"], /--log-level/],
+    [["--listen", "unix:s"], /--state/],
+  ])("serve %j is a mistake", async (args, reason) => {
+    const { code, stdout, stderr } = await run(["serve", ...args]);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(reason);
+  });
+
+  test("a public address without TLS is refused, and so is a place that is taken", async () => {
+    expect(await run(["serve", "--state", "memory", "--listen", "tcp:0.0.0.0:0"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("TLS"),
+    });
+    await serving();
+    expect(await run(["serve", "--state", "memory", "--listen", socket])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("another server"),
+    });
+  });
+
+  test("nobody there: the message says what to do", async () => {
+    expect(await run(["get", "svc"])).toEqual({
+      code: 5,
+      stdout: "",
+      stderr: expect.stringMatching(/^homeostat: nobody answers at unix:.*homeostat run starts.*--endpoint.*\n$/),
+    });
+    expect(await at("get svc")).toMatchObject({ code: 5, stderr: expect.stringContaining(socket) });
+  });
+
+  test("a folder of sockets that others can write to is not trusted", async () => {
+    const open = join(folder, "homeostat");
+    await mkdir(open);
+    await chmod(open, 0o777);
+    expect(await run(["get", "svc"])).toMatchObject({ code: 1, stderr: expect.stringContaining("only you") });
+  });
+});
+
+const PLANE = join(ROOT, "test", "fixtures", "control-plane.config.ts");
+
+describe("run", () => {
+  test("runs a control plane where the other commands look for it, until it is told to stop", async () => {
+    const plane = new Running(["run", PLANE]);
+    await plane.wrote("homeostat: running, serving at unix:");
+    const watch = new Running(["get", "str", "-w"]);
+    await watch.wrote("42");
+    const text = "metadata: { type: int, id: more }\nspec: { value: 7 }\n";
+    expect((await run(["apply", "-f", "-"], text)).stdout).toContain("created");
+    await watch.wrote("more");
+    watch.child.kill("SIGINT");
+    await watch.end;
+    expect((await run(["get", "str"])).stdout).toMatch(/answer +1 +42\n.*more +1 +7\n/);
+    expect((await run(["get", "rd", "-o", "name"])).stdout).toContain("strs.plane.example.dev");
+    // The server knows the types: what is wrong is found there, and told with its place here.
+    expect(await run(["apply", "-f", "-"], text.replace("7", "seven"))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^stdin:2:9: spec.value: /),
+    });
+    plane.child.kill("SIGTERM");
+    expect(await plane.end).toBe(0);
+    expect(plane.stdout).toBe("");
+    expect(await run(["get", "str"])).toMatchObject({ code: 5 });
+  });
+
+  test("serves where it is told to", async () => {
+    const plane = new Running(["run", PLANE, "--listen", socket, "--listen", "tcp:127.0.0.1:0"]);
+    await plane.wrote("homeostat: running");
+    const [, tcp = ""] = /serving at unix:\S+, serving at (\S+)/.exec(plane.stderr) ?? [];
+    for (const endpoint of [socket, tcp]) {
+      expect((await run(["get", "int", "-o", "name", "--endpoint", endpoint])).stdout).toBe(
+        "Ints.plane.example.dev/answer\n",
+      );
+    }
+    plane.child.kill("SIGINT");
+    expect(await plane.end).toBe(0);
+  });
+
+  test.each([
+    ["import", 1, "the configuration is broken"],
+    ["export", 2, "export default defineControlPlane"],
+    ["start", 1, "cannot start like this"],
+    ["runtime", 1, "this state cannot watch"],
+    ["listen", 1, "without TLS"],
+  ])("a part that fails ends it: %s", async (trouble, expected, message) => {
+    const { code, stderr } = await run(["run", PLANE], "", { TROUBLE: trouble });
+    expect(code).toBe(expected);
+    expect(stderr).toContain(message);
+  });
+
+  test("stopping takes no longer than it may", async () => {
+    const plane = new Running(["run", PLANE, "--stop-timeout", "300ms"], { TROUBLE: "stop" });
+    await plane.wrote("homeostat: running");
+    plane.child.kill("SIGTERM");
+    expect(await plane.end).toBe(1);
+    expect(plane.stderr).toContain("did not stop within 300 ms");
+  });
+
+  test("a second Ctrl-C does not wait", async () => {
+    const plane = new Running(["run", PLANE], { TROUBLE: "stop" });
+    await plane.wrote("homeostat: running");
+    plane.child.kill("SIGINT");
+    await plane.wrote("StubbornController");
+    plane.child.kill("SIGINT");
+    expect(await plane.end).toBe(130);
+  });
+
+  test("a configuration that is not there is a mistake", async () => {
+    expect(await run(["run", "nowhere.ts"])).toMatchObject({ code: 2, stderr: expect.stringContaining("nowhere.ts") });
+    expect(await run(["run"])).toMatchObject({ code: 2, stderr: expect.stringContaining("homeostat.config.ts") });
+  });
+});
+
+describe("the command line as such", () => {
+  test("help and version go to standard output, mistakes to standard error", async () => {
+    expect(await run(["--help"])).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringContaining("Exit codes:"),
+    });
+    expect(await run(["get", "--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("--selector") });
+    expect((await run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await run([])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("Usage:") });
+    expect(await run(["gte"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean get?") });
+    expect(await run(["get"])).toMatchObject({ code: 2, stderr: expect.stringContaining("type") });
+    expect(await run(["get", "svc", "--nope"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--nope") });
+    expect(await run(["get", "svc", "--timeout", "soon"])).toMatchObject({ code: 2 });
+    expect(await run(["get", "svc", "--cert", "x"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--key"),
+    });
+    expect(await run(["get", "svc", "--endpoint", "nowhere"])).toMatchObject({ code: 2 });
+    expect(await run(["get", "svc", "--endpoint", "tcp:example.com:1", "--token", "t"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("TLS"),
+    });
+    expect(await run(["completion", "tcsh"])).toMatchObject({ code: 2 });
+  });
+
+  test("bash completes with the script", async () => {
+    const plane = new Running(["run", PLANE]);
+    await plane.wrote("homeostat: running");
+    await writeFile(join(folder, "homeostat-command"), `#!/bin/sh\nexec "${process.execPath}" ${CLI.join(" ")} "$@"\n`);
+    await chmod(join(folder, "homeostat-command"), 0o755);
+    const complete = async (line: string): Promise<readonly string[]> => {
+      const script = `
+        homeostat() { "${join(folder, "homeostat-command")}" "$@"; }
+        source <(homeostat completion bash)
+        COMP_LINE=$1 COMP_POINT=\${#1}
+        _homeostat
+        printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const child = spawn("bash", ["-c", script, "bash", line], {
+        env: { PATH: process.env["PATH"], XDG_RUNTIME_DIR: folder },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      children.add(child);
+      return (await text(child.stdout)).trim().split("\n");
+    };
+    expect(await complete("homeostat d")).toEqual(["describe", "delete"]);
+    expect(await complete("homeostat get st")).toEqual(["strs", "str"]);
+    expect(await complete("homeostat get int a")).toEqual(["answer"]);
+    expect(await complete("homeostat get -o js")).toEqual(["json", "jsonpath="]);
+    expect(await complete("homeostat label --o")).toEqual(["--overwrite", "--owner"]);
+  });
+});
