@@ -27,6 +27,9 @@ const SYSTEM_KEEPALIVE_MS = 60_000;
 
 const { NGHTTP2_NO_ERROR } = http2.constants;
 
+const WITH_BODY = Object.freeze({ endStream: false });
+const FINISHED: StreamEnd = Object.freeze({ kind: "finished" });
+
 /** Settings of TLS, as `node:tls` takes them. */
 export type ClientTls = Pick<
   TlsOptions,
@@ -111,7 +114,7 @@ class NodeClientConnection implements ClientConnection {
   request(headers: HeaderFields, body: Uint8Array, events: ClientStreamEvents): ClientStream | undefined {
     const session = this.#session;
     if (session.closed || session.destroyed) return undefined;
-    const stream = session.request(headers, { endStream: false });
+    const stream = session.request(headers, WITH_BODY);
     if (stream.id !== undefined && stream.id >= LAST_STREAM_ID) session.close();
     const wrapped = new NodeClientStream(stream, this, events);
     stream.end(body);
@@ -137,20 +140,29 @@ class NodeClientConnection implements ClientConnection {
   }
 }
 
+/** Where a stream of Node keeps ours. */
+const OURS: unique symbol = Symbol("ours");
+
+/** A stream of Node that is ours; see the server's for why the tie is cut at the end, and why listeners are shared. */
+type OwnedStream = ClientHttp2Stream & { [OURS]?: NodeClientStream | undefined };
+
 class NodeClientStream implements ClientStream {
+  /** Who is told; for the listeners below. */
+  readonly events: ClientStreamEvents;
   readonly #stream: ClientHttp2Stream;
   readonly #connection: NodeClientConnection;
 
-  constructor(stream: ClientHttp2Stream, connection: NodeClientConnection, events: ClientStreamEvents) {
+  constructor(stream: OwnedStream, connection: NodeClientConnection, events: ClientStreamEvents) {
     this.#stream = stream;
     this.#connection = connection;
-    stream.on("response", (headers) => events.onHeaders(headers));
-    stream.on("data", (bytes: Uint8Array) => events.onData(bytes));
-    stream.on("trailers", (headers) => events.onTrailers(headers));
-    stream.on("end", () => events.onEnd());
-    // The code of a reset is what counts, and "close" follows in any case.
-    stream.on("error", () => {});
-    stream.on("close", () => events.onClose(this.#end()));
+    this.events = events;
+    stream[OURS] = this;
+    stream.on("response", onHeaders);
+    stream.on("data", onData);
+    stream.on("trailers", onTrailers);
+    stream.on("end", onEnd);
+    stream.on("error", ignoreError);
+    stream.on("close", onClose);
   }
 
   pause(): void {
@@ -165,12 +177,42 @@ class NodeClientStream implements ClientStream {
     this.#stream.close(code);
   }
 
+  /** The stream is over. */
+  close(): void {
+    this.events.onClose(this.#end());
+  }
+
   #end(): StreamEnd {
     const { rstCode } = this.#stream;
     if (this.#connection.isLost) return { kind: "lost", reason: this.#connection.reason };
-    return rstCode === NGHTTP2_NO_ERROR ? { kind: "finished" } : { kind: "reset", code: rstCode };
+    return rstCode === NGHTTP2_NO_ERROR ? FINISHED : { kind: "reset", code: rstCode };
   }
 }
+
+function onHeaders(this: OwnedStream, headers: HeaderFields): void {
+  this[OURS]?.events.onHeaders(headers);
+}
+
+function onData(this: OwnedStream, bytes: Uint8Array): void {
+  this[OURS]?.events.onData(bytes);
+}
+
+function onTrailers(this: OwnedStream, headers: HeaderFields): void {
+  this[OURS]?.events.onTrailers(headers);
+}
+
+function onEnd(this: OwnedStream): void {
+  this[OURS]?.events.onEnd();
+}
+
+function onClose(this: OwnedStream): void {
+  const ours = this[OURS];
+  this[OURS] = undefined;
+  ours?.close();
+}
+
+/** The code of a reset is what counts, and "close" follows in any case. */
+function ignoreError(): void {}
 
 function describe(error: Error): string {
   return error.message === "" && "code" in error ? String(error.code) : error.message;

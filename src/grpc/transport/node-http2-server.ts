@@ -1,16 +1,9 @@
-import http2, {
-  type Http2Server,
-  type Http2SecureServer,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
+import http2, { type Http2Server, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
 import type { ListenOptions, Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
-import type { ServerConnection, ServerConnectionEvents, ServerStream, StreamEnd, StreamEvents } from "./http2.ts";
-import type { HeaderFields } from "./metadata.ts";
+import type { ServerConnection, ServerConnectionEvents } from "./http2.ts";
 import { NodePeer } from "./node-peer.ts";
-
-const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
+import { NodeServerStream } from "./node-server-stream.ts";
 
 /** Window of a stream. Unit: bytes. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
@@ -26,9 +19,6 @@ const RESET_BURST = 100_000;
 const RESETS_PER_SECOND = 20_000;
 /** How long a peer may take for its TLS handshake. Unit: milliseconds. */
 const TLS_HANDSHAKE_MS = 10_000;
-
-const WITH_TRAILERS = { waitForTrailers: true } as const;
-const WITHOUT_BODY = { endStream: true } as const;
 
 /** Settings of TLS, as `node:tls` takes them. */
 export type ServerTls = SecureContextOptions & Pick<TlsOptions, "requestCert" | "rejectUnauthorized" | "SNICallback">;
@@ -151,89 +141,5 @@ class NodeServerConnection implements ServerConnection {
     this.#session.destroy();
     // The session would wait for a peer that may not read.
     this.#socket.destroy();
-  }
-}
-
-class NodeServerStream implements ServerStream {
-  readonly headers: HeaderFields;
-  readonly #stream: ServerHttp2Stream;
-  /** Kept, as a stream forgets its session when it is destroyed. */
-  readonly #session: ServerHttp2Session;
-  #trailers: HeaderFields | undefined;
-  #writeDone: (() => void) | undefined;
-
-  constructor(stream: ServerHttp2Stream, headers: HeaderFields, session: ServerHttp2Session) {
-    this.headers = headers;
-    this.#stream = stream;
-    this.#session = session;
-  }
-
-  listen(events: StreamEvents): void {
-    const stream = this.#stream;
-    stream.on("data", (bytes: Uint8Array) => events.onData(bytes));
-    stream.on("end", () => events.onEnd());
-    stream.on("wantTrailers", () => this.#sendTrailers());
-    // The code of a reset is what counts, and "close" follows in any case.
-    stream.on("error", () => {});
-    stream.on("close", () => {
-      events.onClose(this.#end());
-      this.#written();
-    });
-  }
-
-  respond(headers: HeaderFields): void {
-    if (this.#isOver()) return;
-    this.#stream.respond(headers, WITH_TRAILERS);
-  }
-
-  write(bytes: Uint8Array, done: () => void): void {
-    if (this.#isOver()) {
-      done();
-      return;
-    }
-    this.#writeDone = done;
-    this.#stream.write(bytes, () => this.#written());
-  }
-
-  finish(bytes: Uint8Array | undefined, trailers: HeaderFields): void {
-    this.#trailers = trailers;
-    if (this.#isOver()) return;
-    if (bytes === undefined) this.#stream.end();
-    else this.#stream.end(bytes);
-  }
-
-  refuse(headers: HeaderFields): void {
-    if (this.#isOver()) return;
-    this.#trailers = headers;
-    this.#stream.respond(headers, WITHOUT_BODY);
-    if (!this.#stream.readableEnded) this.#stream.close(NGHTTP2_NO_ERROR);
-  }
-
-  reset(code: number): void {
-    this.#stream.close(code);
-  }
-
-  /** `respond()` and its like throw on a stream that is over. */
-  #isOver(): boolean {
-    return this.#stream.destroyed || this.#stream.closed;
-  }
-
-  #written(): void {
-    const done = this.#writeDone;
-    this.#writeDone = undefined;
-    done?.();
-  }
-
-  #sendTrailers(): void {
-    if (this.#isOver()) return;
-    if (this.#trailers === undefined) this.#stream.close(NGHTTP2_INTERNAL_ERROR);
-    else this.#stream.sendTrailers(this.#trailers);
-  }
-
-  #end(): StreamEnd {
-    const { rstCode } = this.#stream;
-    if (rstCode === NGHTTP2_NO_ERROR && this.#trailers !== undefined) return { kind: "finished" };
-    if (this.#session.destroyed) return { kind: "lost", reason: "the connection was lost" };
-    return { kind: "reset", code: rstCode };
   }
 }
