@@ -37,7 +37,7 @@ export class WireWriter {
     return bytes;
   }
 
-  /** What was written, without a copy: the last use of this writer. */
+  /** What was written, without a copy: true until something else is written. */
   take(): Uint8Array {
     return this.#bytes.subarray(0, this.#at);
   }

@@ -57,7 +57,7 @@ export {
   type LabelTerm,
 } from "./label-query.ts";
 export { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
-export { OpaqueSpec } from "./opaque-spec.ts";
+export { OpaqueSpec, type OpaqueParts } from "./opaque-spec.ts";
 export { parsePhase, Phase } from "./phase.ts";
 export { freezePlain, PlainDataError, type Frozen } from "./freeze-plain.ts";
 export { draftOf, samePlain, type Draft, type Immutable } from "./plain-data.ts";
@@ -107,4 +107,4 @@ export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
 export { TypeRegistry } from "./type-registry.ts";
 export { EPOCH, isTimestamp } from "./timestamp.ts";
 export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./version.ts";
-export { keepEncoding, keepSpecEncoding, keptEncoding, keptSpecEncoding } from "./kept-encoding.ts";
+export { keepEncoding, keptEncoding, keptSpecEncoding } from "./kept-encoding.ts";

@@ -10,6 +10,7 @@ import {
 import { freezePlain, PlainDataError } from "./freeze-plain.ts";
 import { samePlain, type Immutable } from "./plain-data.ts";
 import { formatPointer, formatReference, type Pointer } from "./pointer.ts";
+import type { Encoding } from "./encoding.ts";
 import type { SpecCodec } from "./spec-codec.ts";
 import { StateError } from "./state-error.ts";
 
@@ -47,14 +48,23 @@ class SealedResource implements Resource {
   readonly #source: SpecSource | undefined;
   /** About how much memory the spec takes. */
   readonly #bytes: number;
+  /** What was made of the resource for a wire or a disk; see `keepEncoding`. */
+  #encoding: Encoding | undefined;
 
-  constructor(metadata: Metadata, spec: unknown, source: SpecSource | undefined, bytes: number) {
+  constructor(
+    metadata: Metadata,
+    spec: unknown,
+    source: SpecSource | undefined,
+    bytes: number,
+    encoding: Encoding | undefined,
+  ) {
     this.metadata = metadata;
     if (spec instanceof Uint8Array)
       Object.defineProperty(this, "spec", { enumerable: true, get: () => new Uint8Array(spec) });
     else this.spec = spec;
     this.#source = source;
     this.#bytes = bytes;
+    this.#encoding = encoding;
     Object.freeze(this);
   }
 
@@ -68,6 +78,14 @@ class SealedResource implements Resource {
 
   static bytesOf(value: object): number {
     return #bytes in value ? value.#bytes : 0;
+  }
+
+  static encodingOf(value: object): Encoding | undefined {
+    return #encoding in value ? value.#encoding : undefined;
+  }
+
+  static setEncoding(value: object, encoding: Encoding): void {
+    if (#encoding in value) value.#encoding = encoding;
   }
 
   toString(): string {
@@ -85,6 +103,12 @@ export const isSealed = (resource: Resource): boolean => SealedResource.isSealed
 
 /** The schema that checked this resource's spec, if any did. */
 export const sourceOf = (resource: Resource): SpecSource | undefined => SealedResource.sourceOf(resource);
+
+/** For `keepEncoding` and its kind. */
+export const encodingOf = (resource: Resource): Encoding | undefined => SealedResource.encodingOf(resource);
+export const setEncoding = (resource: Resource, encoding: Encoding): void => {
+  SealedResource.setEncoding(resource, encoding);
+};
 
 /** About how much memory the resource keeps alive, in bytes: spec, labels, annotations and finalizers. */
 export function resourceBytes(resource: Resource): number {
@@ -117,7 +141,7 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
   const parsed = source === undefined ? spec : source.parseSpec(spec, metadata);
   try {
     const { value, bytes } = freezePlain(parsed);
-    return new SealedResource(metadata, value, source, bytes) as Resource<Spec>;
+    return new SealedResource(metadata, value, source, bytes, undefined) as Resource<Spec>;
   } catch (cause) {
     const message = `${formatPointer(metadata)} is invalid: ${cause instanceof Error ? cause.message : String(cause)}`;
     const issues = cause instanceof PlainDataError ? [{ path: cause.path, message: cause.reason }] : undefined;
@@ -127,11 +151,13 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
 
 /** The same spec under other metadata, which must be sealed. */
 export function replaceMetadata<Spec>(resource: Resource<Spec>, metadata: Metadata): Resource<Spec> {
+  const encoding = SealedResource.encodingOf(resource);
   return new SealedResource(
     metadata,
     resource.spec,
     SealedResource.sourceOf(resource),
     SealedResource.bytesOf(resource),
+    encoding?.whole === undefined ? encoding : { ...encoding, whole: undefined },
   ) as Resource<Spec>;
 }
 

@@ -9,8 +9,8 @@ import {
   type Resource,
 } from "../../resource/index.ts";
 import type { ResourceDecoder } from "../messages/resource-decoder.ts";
-import { PROTO_SPEC_TAG, SPEC_TAG, type ResourceParts } from "../messages/resource-parts.ts";
-import { WITH_YAML, WITHOUT_YAML } from "../messages/spec-field.ts";
+import type { ResourceParts } from "../messages/resource-parts.ts";
+import { protoOf, WITH_YAML, WITHOUT_YAML } from "../messages/spec-field.ts";
 
 const RESOURCE_TAG = 0x0a;
 
@@ -31,19 +31,19 @@ export function readStored(decoder: ResourceDecoder, sent: Resource, answer: Uin
   if (parts === undefined) throw new StateError("invalid", "the answer came without a resource");
   const { proto } = parts;
   const spec = sentSpec(sent);
-  if (spec !== undefined && Buffer.compare(spec, proto) === 0) return replaceMetadata(sent, parts.metadata());
+  if (spec !== undefined && isSame(spec, proto)) return replaceMetadata(sent, parts.metadata());
   const stored = decoder.resource(parts);
   const source = sourceOf(sent);
   if (!(stored.spec instanceof OpaqueSpec) || source?.codec === undefined) return stored;
   return sealResource(stored.metadata, source.codec.decode(proto), source);
 }
 
-/** The bytes that programs read, as they were encoded for the request. */
-function sentSpec(sent: Resource): Uint8Array | undefined {
+/** What programs read, as it was encoded for the request: one character for each byte. */
+function sentSpec(sent: Resource): string | undefined {
   const field = keptSpecEncoding(sent, WITH_YAML) ?? keptSpecEncoding(sent, WITHOUT_YAML);
-  if (field === undefined) return undefined;
-  const reader = new WireReader(field);
-  if (reader.tag() !== SPEC_TAG) return undefined;
-  reader.enter();
-  return reader.tag() === PROTO_SPEC_TAG ? reader.bytes() : new Uint8Array(0);
+  return field === undefined ? undefined : protoOf(field);
+}
+
+function isSame(text: string, bytes: Uint8Array): boolean {
+  return text.length === bytes.length && Buffer.from(text, "latin1").equals(bytes);
 }

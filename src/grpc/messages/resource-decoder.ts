@@ -1,9 +1,10 @@
+import { isAscii } from "node:buffer";
 import { TextCache } from "../../internal/text-cache.ts";
 import { WireReader } from "../../internal/wire-reader.ts";
 import {
   createTombstone,
   formatPointer,
-  keepSpecEncoding,
+  keepEncoding,
   OpaqueSpec,
   sealResource,
   StateError,
@@ -89,18 +90,22 @@ export class ResourceDecoder {
   }
 }
 
-function opaqueResource(metadata: Metadata, parts: ResourceParts): Resource {
-  const field = buildSpecField(parts.proto, parts.yaml);
-  const bytes = parts.proto.length === 0 ? undefined : field.proto;
-  const yaml = parts.yaml.length === 0 ? undefined : decodeYaml(metadata, parts.yaml);
-  const resource = sealResource(metadata, new OpaqueSpec({ bytes, yaml }, true), undefined);
-  keepSpecEncoding(resource, WITH_YAML, field.bytes);
+function opaqueResource(metadata: Metadata, { proto, yaml }: ResourceParts): Resource {
+  const encoded = buildSpecField(proto, yaml);
+  const spec = new OpaqueSpec({
+    binary: proto.length === 0 ? undefined : encoded.proto,
+    yaml: yaml.length === 0 ? undefined : decodeYaml(metadata, yaml, encoded.field),
+  });
+  const resource = sealResource(metadata, spec, undefined);
+  keepEncoding(resource, WITH_YAML, encoded.field);
   return resource;
 }
 
-function decodeYaml(metadata: Metadata, bytes: Uint8Array): string {
+/** The text, which is the end of the field when it is ASCII: then the two share their memory. */
+function decodeYaml(metadata: Metadata, yaml: Uint8Array, field: string): string {
+  if (isAscii(yaml)) return field.slice(field.length - yaml.length);
   try {
-    return UTF8.decode(bytes);
+    return UTF8.decode(yaml);
   } catch (cause) {
     throw invalid(metadata, "its YAML is not valid UTF-8", cause);
   }

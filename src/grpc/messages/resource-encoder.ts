@@ -1,4 +1,4 @@
-import { UnencodableTextError, WireWriter } from "../../internal/wire-writer.ts";
+import { sizeOfVarint, UnencodableTextError, WireWriter } from "../../internal/wire-writer.ts";
 import {
   createMetadata,
   formatPointer,
@@ -7,7 +7,6 @@ import {
   isTombstone,
   jsonCodec,
   keepEncoding,
-  keepSpecEncoding,
   keptEncoding,
   keptSpecEncoding,
   OpaqueSpec,
@@ -20,16 +19,16 @@ import {
 } from "../../resource/index.ts";
 import { formatSpec } from "../../yaml/index.ts";
 import { writeMetadata } from "./metadata.ts";
-import { METADATA_TAG, SPEC_TAG } from "./resource-parts.ts";
-import { buildSpecField, WITH_YAML, WITHOUT_YAML } from "./spec-field.ts";
+import { METADATA_TAG } from "./resource-parts.ts";
+import { buildSpecField, WITH_YAML, WITHOUT_YAML, writePrefix } from "./spec-field.ts";
 
 /** Field 1: where nearly every message that has a resource has it. */
 const RESOURCE_TAG = 0x0a;
 
-/** The spec of a tombstone. A peer refuses a resource whose spec is not there at all. */
-const EMPTY_SPEC = Uint8Array.of(SPEC_TAG, 0);
 const NO_BYTES = new Uint8Array(0);
-const UTF8 = new TextEncoder();
+
+/** The spec of a tombstone. A peer refuses a resource whose spec is not there at all. */
+const EMPTY_SPEC = buildSpecField(NO_BYTES, NO_BYTES).field;
 
 export interface ResourceEncoderOptions {
   /**
@@ -40,8 +39,8 @@ export interface ResourceEncoderOptions {
 }
 
 /**
- * Makes wire messages of resources. Each resource is encoded once: the bytes stay beside the frozen value and live as
- * long as it; those of the spec are shared by all versions that differ only in metadata.
+ * Makes wire messages of resources. Each resource is encoded once: the result stays beside the frozen value and lives as
+ * long as it; that of the spec is shared by all versions that differ only in metadata.
  */
 export class ResourceEncoder {
   readonly #yaml: boolean | ((type: string) => boolean);
@@ -53,7 +52,7 @@ export class ResourceEncoder {
 
   /**
    * The resource as field 1 of a message. That is a whole `GetResponse`, `ListResponse`, `CreateResponse` or
-   * `UpdateResponse`, and the beginning of a `CreateRequest` or an `Event`. The bytes are shared: never change them.
+   * `UpdateResponse`, and the beginning of a `CreateRequest` or an `Event`.
    *
    * @throws {StateError} `invalid` when a text has no UTF-8 form, or the codec of the type refuses the spec.
    */
@@ -64,13 +63,14 @@ export class ResourceEncoder {
     }
     const form = this.#formOf(resource);
     const kept = keptEncoding(resource, form);
-    if (kept !== undefined) return kept;
-    const bytes = this.#build(resource, specField(resource, form));
-    keepEncoding(resource, form, bytes);
+    if (kept !== undefined) return Buffer.from(kept, "latin1");
+    const spec = keptSpecEncoding(resource, form) ?? encodeSpec(resource, form === WITH_YAML);
+    const bytes = this.#build(resource, spec);
+    keepEncoding(resource, form, spec, bytes.toString("latin1"));
     return bytes;
   }
 
-  /** The Resource message by itself. The bytes are shared: never change them. @throws as {@link encodeField} does. */
+  /** The Resource message by itself. @throws as {@link encodeField} does. */
   encode(resource: Resource | Tombstone): Uint8Array {
     return contentOfField(this.encodeField(resource));
   }
@@ -80,20 +80,22 @@ export class ResourceEncoder {
     return this.#yaml !== false && this.#yaml(metadata.type) ? WITH_YAML : WITHOUT_YAML;
   }
 
-  #build(resource: Resource | Tombstone, spec: Uint8Array): Uint8Array {
+  #build({ metadata }: Resource | Tombstone, spec: string): Buffer {
     const writer = this.#writer;
     writer.reset();
     try {
-      const mark = writer.open(RESOURCE_TAG);
-      const metadataMark = writer.open(METADATA_TAG);
-      writeMetadata(writer, resource.metadata);
-      writer.close(metadataMark);
-      writer.raw(spec);
-      writer.close(mark);
+      writeMetadata(writer, metadata);
     } catch (cause) {
-      throw unencodable(resource.metadata, cause);
+      throw unencodable(metadata, cause);
     }
-    return writer.finish();
+    const { length } = writer;
+    const size = 1 + sizeOfVarint(length) + length + spec.length;
+    const bytes = Buffer.allocUnsafe(1 + sizeOfVarint(size) + size);
+    let at = writePrefix(bytes, 0, RESOURCE_TAG, size);
+    at = writePrefix(bytes, at, METADATA_TAG, length);
+    bytes.set(writer.take(), at);
+    bytes.write(spec, at + length, "latin1");
+    return bytes;
   }
 }
 
@@ -104,23 +106,16 @@ export function contentOfField(field: Uint8Array): Uint8Array {
   return field.subarray(at + 1);
 }
 
-function specField(resource: Resource, form: string): Uint8Array {
-  const kept = keptSpecEncoding(resource, form);
-  if (kept !== undefined) return kept;
-  const bytes = encodeSpec(resource, form === WITH_YAML);
-  keepSpecEncoding(resource, form, bytes);
-  return bytes;
-}
-
-function encodeSpec(resource: Resource, withYaml: boolean): Uint8Array {
+/** The spec as a field of a Resource message. */
+function encodeSpec(resource: Resource, withYaml: boolean): string {
   const { metadata, spec } = resource;
   try {
-    if (spec instanceof OpaqueSpec) return buildSpecField(spec.bytes ?? NO_BYTES, utf8(spec.yaml ?? "")).bytes;
+    if (spec instanceof OpaqueSpec) return buildSpecField(spec.bytes ?? NO_BYTES, utf8(spec.yaml ?? "")).field;
     const codec = sourceOf(resource)?.codec ?? jsonCodec;
     // A handle wraps a live object: people may see it, but it cannot travel.
     const proto = spec instanceof Handle ? NO_BYTES : codec.encode(spec);
     const yaml = withYaml ? utf8(formatSpec(codec.toReadable === undefined ? spec : codec.toReadable(spec))) : NO_BYTES;
-    return buildSpecField(proto, yaml).bytes;
+    return buildSpecField(proto, yaml).field;
   } catch (cause) {
     throw unencodable(metadata, cause);
   }
@@ -128,7 +123,7 @@ function encodeSpec(resource: Resource, withYaml: boolean): Uint8Array {
 
 function utf8(text: string): Uint8Array {
   if (!text.isWellFormed()) throw new UnencodableTextError();
-  return UTF8.encode(text);
+  return Buffer.from(text);
 }
 
 function unencodable(pointer: Pointer, cause: unknown): StateError {

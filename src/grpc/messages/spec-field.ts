@@ -5,31 +5,52 @@ import { PROTO_SPEC_TAG, SPEC_TAG, YAML_SPEC_TAG } from "./resource-parts.ts";
 export const WITH_YAML = "cosi+yaml";
 export const WITHOUT_YAML = "cosi";
 
-/** The spec of a Resource message, as a field of it. */
+/** The spec of a Resource message as a field of it, and its part for programs: one character for each byte. */
 export interface SpecField {
-  readonly bytes: Uint8Array;
-  /** The part that programs read: a view of the bytes. */
-  readonly proto: Uint8Array;
+  readonly field: string;
+  readonly proto: string;
 }
 
 /** A field that holds a Spec message of the two parts; empty parts are left out, the field never is. */
 export function buildSpecField(proto: Uint8Array, yaml: Uint8Array): SpecField {
   const size = fieldSize(proto) + fieldSize(yaml);
-  const bytes = new Uint8Array(1 + sizeOfVarint(size) + size);
+  const bytes = Buffer.allocUnsafe(1 + sizeOfVarint(size) + size);
   let at = writePrefix(bytes, 0, SPEC_TAG, size);
   if (proto.length > 0) at = writePrefix(bytes, at, PROTO_SPEC_TAG, proto.length);
   const protoFrom = at;
   bytes.set(proto, at);
   at += proto.length;
   if (yaml.length > 0) bytes.set(yaml, writePrefix(bytes, at, YAML_SPEC_TAG, yaml.length));
-  return { bytes, proto: bytes.subarray(protoFrom, protoFrom + proto.length) };
+  const field = bytes.toString("latin1");
+  return { field, proto: field.slice(protoFrom, protoFrom + proto.length) };
+}
+
+/** The part for programs of a field that {@link buildSpecField} made. */
+export function protoOf(field: string): string {
+  const content = skipPrefix(field, 0);
+  if (field.charCodeAt(content) !== PROTO_SPEC_TAG) return "";
+  const from = skipPrefix(field, content);
+  return field.slice(from, from + lengthAt(field, content + 1));
+}
+
+function skipPrefix(field: string, tagAt: number): number {
+  let at = tagAt + 1;
+  while (field.charCodeAt(at) > 0x7f) at++;
+  return at + 1;
+}
+
+function lengthAt(field: string, from: number): number {
+  let [length, scale, at] = [0, 1, from];
+  for (; field.charCodeAt(at) > 0x7f; at++, scale *= 0x80) length += (field.charCodeAt(at) & 0x7f) * scale;
+  return length + field.charCodeAt(at) * scale;
 }
 
 function fieldSize({ length }: Uint8Array): number {
   return length === 0 ? 0 : 1 + sizeOfVarint(length) + length;
 }
 
-function writePrefix(bytes: Uint8Array, from: number, tag: number, length: number): number {
+/** Writes a tag and a length, and returns the position behind them. */
+export function writePrefix(bytes: Uint8Array, from: number, tag: number, length: number): number {
   let at = from;
   bytes[at++] = tag;
   let rest = length;
