@@ -206,4 +206,28 @@ describe("a cache", () => {
     expect(await read.promise).toBe(2);
     await engine.stop();
   });
+
+  test("counts changes as the State does: what one has seen can be asked of the other", async () => {
+    const state = new MemoryState();
+    await state.create(Int.create("x", { value: 1 }));
+    await using engine = await startEngine(state, [], { cache: [Int, Str] });
+    await turns();
+    const cached = wrapState(engine.runtime.cachedState());
+    const revisions = async (kind: typeof Int | typeof Str) => [
+      (await state.list(kind)).revision,
+      (await cached.list(kind)).revision,
+    ];
+    expect([await revisions(Int), await revisions(Str)]).toEqual([
+      [1, 1],
+      [0, 0],
+    ]);
+    await state.updateWithConflicts(Int, "x", () => ({ value: 2 }));
+    await state.destroy(Int.ref("x"));
+    expect(await revisions(Int)).toEqual([3, 3]);
+    expect(await cached.list(Int, { atLeast: 3 })).toHaveLength(0);
+    const later = cached.list(Int, { atLeast: 4 });
+    await state.create(Int.create("y", { value: 1 }));
+    expect((await later).map(({ metadata }) => metadata.id)).toEqual(["y"]);
+    await engine.stop();
+  });
 });

@@ -37,6 +37,9 @@ export class ClassicAdapter implements Adapter {
   readonly #outcomes = new OutcomeLog(1);
   #mode: "idle" | "running" | "backoff" | "ended" = "idle";
   #resumesAtMs: number | undefined;
+  /** Start of the run, then of each cycle in it. A cycle goes from one wake-up to the next time that one is asked for. */
+  #startedAtMs = 0;
+  #inCycle = false;
   #lastError: Error | undefined;
 
   constructor(parts: AdapterParts, declared: DeclaredClassic) {
@@ -95,6 +98,8 @@ export class ClassicAdapter implements Adapter {
   async #runOnce(): Promise<boolean> {
     const { controller } = this.#declared;
     this.#mode = "running";
+    this.#startedAtMs = this.#parts.clock.monotonic();
+    this.#inCycle = false;
     try {
       if (controller.run === undefined) await this.#reconcileLoop(controller);
       else await controller.run(this.#runContext());
@@ -118,7 +123,7 @@ export class ClassicAdapter implements Adapter {
     this.#outcomes.add(WHOLE, {
       kind: "failed",
       atMs: clock.now(),
-      tookMs: 0,
+      tookMs: clock.monotonic() - this.#startedAtMs,
       reason: this.#lastError?.message,
       againAfterMs: delayMs,
     });
@@ -133,8 +138,6 @@ export class ClassicAdapter implements Adapter {
 
   async #reconcileLoop(controller: Controller): Promise<void> {
     while (await this.#take()) {
-      const { clock } = this.#parts;
-      const startedAtMs = clock.monotonic();
       let kinds: readonly Kind[] = [];
       const context: ReconcileContext = {
         ...this.#context(),
@@ -145,8 +148,7 @@ export class ClassicAdapter implements Adapter {
       };
       await controller.reconcile?.(context);
       if (this.#tracker.tracking) await this.#cleanup(kinds);
-      this.#succeeded();
-      this.#outcomes.succeeded(WHOLE, clock.now(), clock.monotonic() - startedAtMs);
+      this.#backoff.reset();
     }
   }
 
@@ -154,11 +156,11 @@ export class ClassicAdapter implements Adapter {
     return {
       ...this.#context(),
       wakeups: { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) },
-      resetRestartBackoff: () => this.#succeeded(),
+      resetRestartBackoff: () => this.#backoff.reset(),
       startTrackingOutputs: () => this.#tracker.start(),
       cleanupOutputs: async (...kinds) => {
         await this.#cleanup(kinds);
-        this.#succeeded();
+        this.#backoff.reset();
       },
     };
   }
@@ -180,15 +182,20 @@ export class ClassicAdapter implements Adapter {
   }
 
   async #take(): Promise<boolean> {
+    const { clock } = this.#parts;
+    if (this.#inCycle) {
+      this.#outcomes.succeeded(WHOLE, clock.now(), clock.monotonic() - this.#startedAtMs);
+      this.#lastError = undefined;
+    }
+    this.#inCycle = false;
     this.#mode = "idle";
     const taken = await this.#slot.take();
-    this.#mode = "running";
+    if (taken) {
+      this.#mode = "running";
+      this.#startedAtMs = clock.monotonic();
+      this.#inCycle = true;
+    }
     return taken;
-  }
-
-  #succeeded(): void {
-    this.#backoff.reset();
-    this.#lastError = undefined;
   }
 
   #cleanup(kinds: readonly Kind[]): Promise<void> {

@@ -20,6 +20,15 @@ describe("what a handler returns", () => {
   });
 });
 
+describe("what a handler returns by mistake", () => {
+  test.for([[null], [true], ["text"], [{}], [{ kind: "other" }], [{ kind: "requeue", afterMs: Infinity }]])(
+    "%j is success",
+    ([returned]) => {
+      expect(judgeResult(returned as never)).toMatchObject({ kind: "done", afterMs: undefined });
+    },
+  );
+});
+
 describe("what a handler throws", () => {
   test("a cancellation is success, even while nobody stops", () => {
     const stopped = AbortSignal.abort("any reason");

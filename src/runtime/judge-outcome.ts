@@ -17,11 +17,13 @@ export interface Verdict {
 
 const DONE: Verdict = { kind: "done", afterMs: undefined, clearsBackoff: true };
 
-/** Judges what a handler returned. */
+/** Judges what a handler returned. Whatever is neither a request to run again nor a skip is success. */
 export function judgeResult(result: ReconcileResult): Verdict {
-  if (result === undefined) return DONE;
+  if (typeof result !== "object" || result === null) return DONE;
   if (result.kind === "requeue") return requeued(result.afterMs);
-  return { kind: "skipped", afterMs: undefined, clearsBackoff: true, reason: result.reason };
+  if (result.kind === "skip")
+    return { kind: "skipped", afterMs: undefined, clearsBackoff: true, reason: result.reason };
+  return DONE;
 }
 
 /** Judges what a handler threw. What asks it to stop is no failure, even while the runtime goes on. */
@@ -37,5 +39,5 @@ export function judgeThrown(thrown: unknown, thrower: string, signal: AbortSigna
 }
 
 function requeued(afterMs: number): Verdict {
-  return afterMs > 0 ? { kind: "requeued", afterMs, clearsBackoff: true } : DONE;
+  return afterMs > 0 && Number.isFinite(afterMs) ? { kind: "requeued", afterMs, clearsBackoff: true } : DONE;
 }

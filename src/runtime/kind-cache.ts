@@ -38,6 +38,7 @@ export class KindCache implements ObservedCache {
   /** The contents that are being filled, if any. */
   #filling: Map<string, Entry<Resource>> | undefined = new Map();
   #ready = false;
+  /** Number of changes of the kind that the contents reflect, where the State counts them. */
   #revision: number | undefined;
   #snapshot: ResourceList | undefined;
   readonly #waits = new Set<() => void>();
@@ -60,11 +61,6 @@ export class KindCache implements ObservedCache {
   /** True while changes are only collected, for contents that nobody sees yet. */
   get filling(): boolean {
     return this.#filling !== undefined;
-  }
-
-  /** Number of changes of the kind that the contents reflect, where the State counts them. */
-  get revision(): number | undefined {
-    return this.#revision;
   }
 
   /** Takes one of the contents that are being filled. */

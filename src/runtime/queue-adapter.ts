@@ -8,7 +8,9 @@ import {
 import { isCancellation } from "../internal/cancellation.ts";
 import { toError } from "../internal/to-error.ts";
 import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../resource/index.ts";
+import type { ResourceList } from "../state/index.ts";
 import type { Adapter, AdapterParts, ControllerExplanation, DeclaredMapping, DeclaredQueue, Route } from "./adapter.ts";
+import type { ControllerFacade } from "./controller-facade.ts";
 import { sameInputKey, type DeclaredInput } from "./declared-input.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { explainItem } from "./explain-item.ts";
@@ -39,6 +41,7 @@ export class QueueAdapter implements Adapter {
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics;
   readonly #stopper = new AbortController();
+  readonly #state: ControllerFacade;
   readonly #shared: SharedContext;
   readonly #queue = new ItemQueue<Metadata | undefined, Job>();
   readonly #dispatcher: Dispatcher;
@@ -56,6 +59,7 @@ export class QueueAdapter implements Adapter {
     this.#metrics = parts.metricsOf(name);
     const { signal } = this.#stopper;
     const { state } = openFacade(parts, declared, this.#metrics, this.#log, signal);
+    this.#state = state;
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
     const { clock, random, budget } = parts;
     const settlement = { name, queue: this.#queue, metrics: this.#metrics, log: this.#log, clock, random, signal };
@@ -182,10 +186,7 @@ export class QueueAdapter implements Adapter {
       const lane = this.#primaries.get(namespace, type);
       await retry(
         async () => {
-          const list: readonly { readonly metadata: Metadata }[] = await this.#shared.state.list({
-            namespace,
-            type,
-          } as never);
+          const list: ResourceList = await this.#state.list({ namespace, type });
           const ids = list.map(({ metadata }) => metadata.id);
           this.#parts.listed({ namespace, type }, ids);
           const nowMs = this.#parts.clock.monotonic();
@@ -198,9 +199,8 @@ export class QueueAdapter implements Adapter {
   }
 
   async #runHook(): Promise<void> {
-    const { controller, signal } = { controller: this.#controller, signal: this.#stopper.signal };
-    if (controller.runHook === undefined) return;
-    await retry(async () => controller.runHook?.(this.#shared as never), {
+    const { signal } = this.#stopper;
+    await retry(async () => this.#controller.runHook?.(this.#shared), {
       ...this.#retryOptions("run hook failed"),
       resetAfterMs: HOOK_WORKED_MS,
       accepts: (thrown) => isCancellation(thrown, signal),
