@@ -23,9 +23,12 @@ export {
   type StateServerOptions,
 } from "./server/index.ts";
 export {
+  type ChannelState,
+  type ClientTls,
   GrpcError,
   isGrpcError,
   type Metadata,
+  type MetadataInit,
   type Peer,
   type ServerTls,
   Status,

@@ -188,7 +188,7 @@ describe("teardown", () => {
     expect(wire.called).toHaveLength(4);
   });
 
-  test("[transport T6] of an older server is composed, and that it is one is remembered until the next connection", async () => {
+  test("[transport T6] [state 165] of an older server is composed, and that it is one is remembered until the next connection", async () => {
     const { state, wire, core } = scriptedClient();
     let phase: "running" | "tearingDown" = "running";
     wire.answers.set(Rpc.get, () => encoder.encodeField(patchMetadata(int("one", 1), { phase })));
@@ -208,7 +208,7 @@ describe("teardown", () => {
     expect(wire.called.slice(4)).toEqual(["Teardown"]);
   });
 
-  test("[transport T8] with a destroy is composed likewise, whether or not the server has the simple one", async () => {
+  test("[transport T8] [state 167] with a destroy is composed likewise, whether or not the server has the simple one", async () => {
     const { state, wire, core } = scriptedClient();
     let left = 2;
     const stored = () => patchMetadata(int("one", 1), { phase: "tearingDown" });
