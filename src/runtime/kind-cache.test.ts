@@ -36,7 +36,7 @@ function filled(kind: Kind, ...resources: readonly Resource[]): KindCache {
 }
 
 describe("caches of two kinds", () => {
-  test("are filled, opened one by one, read and kept up to date [engine T-34]", async () => {
+  test("are filled, opened one by one, read and kept up to date [engine T-34]", { timeout: 60_000 }, async () => {
     const gauges = { a: new Gauge(), b: new Gauge() };
     const caches = new KindMap<KindCache>();
     const a = caches.ensure(A, () => new KindCache(A, gauges.a));
