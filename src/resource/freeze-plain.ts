@@ -48,8 +48,8 @@ class Freezer {
   bytes = 0;
   #parts = 0;
   readonly #root: string;
-  /** From the root to the object or array at hand; made into text only for an error. */
-  readonly #path: (string | number)[] = [];
+  /** From the root to the object or array at hand, once there is a nested one; made into text only for an error. */
+  #path: (string | number)[] | undefined;
 
   constructor(root: string) {
     this.#root = root;
@@ -97,13 +97,17 @@ class Freezer {
   }
 
   #within(value: object, key: string | number | undefined, isRecord: boolean): unknown {
-    if (this.#path.length === DEEPEST) throw this.#error(key, `is nested deeper than ${DEEPEST} levels, or is a cycle`);
-    if (key !== undefined) this.#path.push(key);
-    const frozen = isRecord
-      ? this.#freezeRecord(value as Record<string, unknown>)
-      : this.#freezeArray(value as unknown[]);
-    if (key !== undefined) this.#path.pop();
+    if (key === undefined) return this.#freezeParts(value, isRecord);
+    const path = (this.#path ??= []);
+    if (path.length === DEEPEST) throw this.#error(key, `is nested deeper than ${DEEPEST} levels, or is a cycle`);
+    path.push(key);
+    const frozen = this.#freezeParts(value, isRecord);
+    path.pop();
     return frozen;
+  }
+
+  #freezeParts(value: object, isRecord: boolean): unknown {
+    return isRecord ? this.#freezeRecord(value) : this.#freezeArray(value as unknown[]);
   }
 
   #freezeArray(value: readonly unknown[]): unknown {
@@ -118,11 +122,13 @@ class Freezer {
     return Object.freeze(copy);
   }
 
-  #freezeRecord(value: Readonly<Record<string, unknown>>): unknown {
-    const copy = copyRecord(value);
+  #freezeRecord(value: object): unknown {
+    // spreading keeps the shape of the original, which makes the smallest copy, and the quickest
+    const copy: Record<string, unknown> = { ...value };
+    if (Object.getOwnPropertySymbols(copy).length > 0) return this.#freezeRecord(whatCounts(copy));
     const keys = Object.keys(copy);
-    this.bytes += 32 + 8 * keys.length;
-    this.#count(keys.length);
+    // before anything is frozen, so that nothing is frozen twice
+    for (const key of keys) if (copy[key] === undefined) return this.#freezeRecord(whatCounts(copy));
     for (const key of keys) {
       const given = copy[key];
       const part = this.freeze(given, key);
@@ -131,6 +137,8 @@ class Freezer {
       else if (key === "__proto__") defineOwn(copy, key, part);
       else copy[key] = part;
     }
+    this.bytes += 32 + 8 * keys.length;
+    this.#count(keys.length);
     return Object.freeze(copy);
   }
 
@@ -140,19 +148,16 @@ class Freezer {
   }
 
   #error(key: string | number | undefined, reason: string): PlainDataError {
-    return new PlainDataError(key === undefined ? [...this.#path] : [...this.#path, key], this.#root, reason);
+    const path = this.#path ?? [];
+    return new PlainDataError(key === undefined ? [...path] : [...path, key], this.#root, reason);
   }
 }
 
 /** The parts of a record that count: not `undefined`, not under a symbol. */
-function copyRecord(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  // spreading keeps the shape of the original, which makes the smallest copy, and the quickest
-  const copy: Record<string, unknown> = { ...value };
-  const parts = Object.values(copy);
-  if (!parts.includes(undefined) && Object.getOwnPropertySymbols(copy).length === 0) return copy;
-  const without: Record<string, unknown> = {};
-  for (const [key, part] of Object.entries(copy)) if (part !== undefined) defineOwn(without, key, part);
-  return without;
+function whatCounts(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const counting: Record<string, unknown> = {};
+  for (const [key, part] of Object.entries(record)) if (part !== undefined) defineOwn(counting, key, part);
+  return counting;
 }
 
 function defineBytes(target: object, key: string | number, bytes: Uint8Array): void {

@@ -55,7 +55,7 @@ export function shape<const S extends Shape>(template: S): StandardSchemaV1<Shap
       validate: (value) => {
         const report = new Report();
         const checked = check(value, report);
-        return report.issues.length === 0 ? { value: checked as Shaped<S> } : { issues: report.issues };
+        return report.issues === undefined ? { value: checked as Shaped<S> } : { issues: report.issues };
       },
     },
   };
@@ -66,11 +66,13 @@ const MOST_ISSUES = 20;
 
 /** What is wrong, and where the check is just now. */
 class Report {
-  readonly issues: SpecIssue[] = [];
+  /** Undefined while nothing is wrong. */
+  issues: SpecIssue[] | undefined;
   readonly path: (string | number)[] = [];
 
   add(message: string): undefined {
-    if (this.issues.length < MOST_ISSUES) this.issues.push({ message, path: [...this.path] });
+    const issues = (this.issues ??= []);
+    if (issues.length < MOST_ISSUES) issues.push({ message, path: [...this.path] });
     return undefined;
   }
 

@@ -11,6 +11,7 @@ import type {
   WatchKindOptions,
   WatchOptions,
 } from "./options.ts";
+import { RefusingStore } from "./refusing-store.ts";
 
 /**
  * Gives each namespace a store of its own: same type and id in two namespaces are different resources, with different
@@ -27,39 +28,39 @@ export class NamespaceRouter implements CoreState {
   }
 
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
-    return this.#route(pointer, (store) => store.get(pointer, options));
+    return this.#storeOf(pointer.namespace).get(pointer, options);
   }
 
   getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    return this.#route(pointer, (store) => getOrNull(store, pointer, options));
+    return getOrNull(this.#storeOf(pointer.namespace), pointer, options);
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    return this.#route(kind, (store) => store.list(kind, options));
+    return this.#storeOf(kind.namespace).list(kind, options);
   }
 
   create(resource: Resource, options?: CreateOptions): Promise<Resource> {
-    return this.#route(resource.metadata, (store) => store.create(resource, options));
+    return this.#storeOf(resource.metadata.namespace).create(resource, options);
   }
 
   update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
-    return this.#route(resource.metadata, (store) => store.update(resource, options));
+    return this.#storeOf(resource.metadata.namespace).update(resource, options);
   }
 
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
-    return this.#route(pointer, (store) => store.destroy(pointer, options));
+    return this.#storeOf(pointer.namespace).destroy(pointer, options);
   }
 
   watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
-    return this.#route(pointer, (store) => store.watch(pointer, options));
+    return this.#storeOf(pointer.namespace).watch(pointer, options);
   }
 
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    return this.#route(kind, (store) => store.watchKind(kind, options));
+    return this.#storeOf(kind.namespace).watchKind(kind, options);
   }
 
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    return this.#route(kind, (store) => store.watchKindBatches(kind, options));
+    return this.#storeOf(kind.namespace).watchKindBatches(kind, options);
   }
 
   /** Disposes the stores of all namespaces. Idempotent. */
@@ -67,18 +68,22 @@ export class NamespaceRouter implements CoreState {
     return (this.#disposal ??= disposeAll([...this.#stores.values()]));
   }
 
+  #storeOf(namespace: string): CoreState {
+    return this.#stores.get(namespace) ?? this.#open(namespace);
+  }
+
   /** What the builder throws is the operation's failure. */
-  #route<T>({ namespace }: Kind, call: (store: CoreState) => Promise<T>): Promise<T> {
+  #open(namespace: string): CoreState {
     try {
-      return call(this.#storeOf(namespace));
+      const store = this.#buildStore(namespace);
+      this.#stores.set(namespace, store);
+      return store;
     } catch (error) {
-      return Promise.reject(error as Error);
+      return new RefusingStore(error);
     }
   }
 
-  #storeOf(namespace: string): CoreState {
-    const known = this.#stores.get(namespace);
-    if (known !== undefined) return known;
+  #buildStore(namespace: string): CoreState {
     if (this.#disposal !== undefined) {
       throw new StateError(
         "unavailable",
@@ -91,9 +96,7 @@ export class NamespaceRouter implements CoreState {
         `a namespace must be a string, got ${namespace === null ? "null" : typeof namespace}`,
       );
     }
-    const built = this.#build(namespace);
-    this.#stores.set(namespace, built);
-    return built;
+    return this.#build(namespace);
   }
 }
 
