@@ -20,9 +20,9 @@ export class WireWriter {
   #bytes: Uint8Array;
   #at = 0;
 
-  /** @param capacity - Bytes to start with. */
-  constructor(capacity = 256) {
-    this.#bytes = new Uint8Array(capacity);
+  /** @param start - Bytes to begin in, or how many; the writer goes on elsewhere when they are full. */
+  constructor(start: Uint8Array | number = 256) {
+    this.#bytes = typeof start === "number" ? new Uint8Array(start) : start;
   }
 
   /** Bytes written since the last {@link finish}. */

@@ -116,7 +116,7 @@ function encodeEvent(resources: ResourceEncoder, event: Event, bookmark: Uint8Ar
   }
   const resource = event.resource && resources.encodeField(event.resource);
   const old = event.old && contentOfField(resources.encodeField(event.old));
-  const writer = new WireWriter((resource?.length ?? 0) + (old?.length ?? 0) + 64);
+  const writer = new WireWriter(Buffer.allocUnsafe((resource?.length ?? 0) + (old?.length ?? 0) + 128));
   const mark = writer.open(EVENT_TAG);
   if (resource !== undefined) writer.raw(resource);
   const number = EVENT_NUMBER[event.type];
@@ -125,7 +125,7 @@ function encodeEvent(resources: ResourceEncoder, event: Event, bookmark: Uint8Ar
   if (event.error !== undefined) writer.stringField(ERROR_TAG, event.error.message.toWellFormed());
   if (bookmark !== undefined) writer.bytesField(BOOKMARK_TAG, bookmark);
   writer.close(mark);
-  return writer.finish();
+  return writer.take();
 }
 
 /** The events that a client of this version of the protocol knows; the same array when that is all of them. */

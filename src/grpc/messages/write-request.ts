@@ -16,6 +16,9 @@ const UPDATE_OPTIONS_TAG = 0x1a;
 const OWNER_TAG = 0x0a;
 const EXPECTED_PHASE_TAG = 0x12;
 
+/** About what the options take. */
+const OPTIONS_BYTES = 200;
+
 /** What a Create request says. */
 export interface CreateRequest {
   readonly resource: Resource;
@@ -33,7 +36,7 @@ export function encodeCreateRequest(encoder: ResourceEncoder, resource: Resource
   return encodeMessage((writer) => {
     writer.raw(field);
     writeOwnerOptions(writer, CREATE_OPTIONS_TAG, owner);
-  });
+  }, field.length + OPTIONS_BYTES);
 }
 
 /** @throws {StateError} `invalid` when the resource cannot be encoded. */
@@ -49,7 +52,7 @@ export function encodeUpdateRequest(
     const options = writer.open(UPDATE_OPTIONS_TAG);
     writeUpdateOptions(writer, owner, expectedPhase);
     writer.close(options);
-  });
+  }, bytes.length + OPTIONS_BYTES);
 }
 
 function writeUpdateOptions(writer: WireWriter, owner: string, expectedPhase: ExpectedPhase): void {
