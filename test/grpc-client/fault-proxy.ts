@@ -16,7 +16,9 @@ export class FaultProxy implements AsyncDisposable {
   delayMs: number = 0;
   /** Connections are cut when this many bytes have passed from the server since the last cut. */
   cutAfterBytes: number = Infinity;
-  #passedBytes = 0;
+  #sinceCut = 0;
+  /** Bytes that came from the server so far. */
+  answeredBytes: number = 0;
   /** Connections that were made so far. */
   connectionCount: number = 0;
 
@@ -44,9 +46,9 @@ export class FaultProxy implements AsyncDisposable {
 
   /** Breaks every connection. */
   cut(): void {
-    this.#passedBytes = 0;
+    this.#sinceCut = 0;
     for (const { client, upstream } of this.#pairs) {
-      client.resetAndDestroy();
+      client.destroy();
       upstream.destroy();
     }
   }
@@ -71,8 +73,9 @@ export class FaultProxy implements AsyncDisposable {
         to.once("drain", () => from.resume());
       }
       if (!isAnswer) return;
-      this.#passedBytes += bytes.length;
-      if (this.#passedBytes >= this.cutAfterBytes) this.cut();
+      this.answeredBytes += bytes.length;
+      this.#sinceCut += bytes.length;
+      if (this.#sinceCut >= this.cutAfterBytes) this.cut();
     });
     // What a connection ends with is its peer's to tell.
     from.on("error", () => {});

@@ -7,6 +7,7 @@ import {
   sameMetadata,
   withSpec,
 } from "../../src/resource/index.ts";
+import { silentLogger } from "../../src/controller/index.ts";
 import { Runtime } from "../../src/runtime/index.ts";
 import type { Event, State, Watch } from "../../src/state/index.ts";
 import {

@@ -12,6 +12,9 @@ export const isStreamEnd = (thrown: unknown): boolean => thrown instanceof GrpcE
 export const isFinal = (thrown: unknown): boolean =>
   isGrpcError(thrown, Status.invalidArgument, Status.permissionDenied, Status.unauthenticated, Status.unimplemented);
 
+/** True for what also ends a stream whose next message is larger than is accepted. */
+export const isTooLarge = (thrown: unknown): boolean => isGrpcError(thrown, Status.resourceExhausted);
+
 /** True when the history does not reach back to the place of the watch. */
 export const isLost = (error: Error): boolean => hasCode(error, "invalid_bookmark", "watch_overrun");
 

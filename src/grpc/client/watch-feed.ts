@@ -2,7 +2,16 @@ import type { Clock } from "../../clock/index.ts";
 import { createTombstone } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
 import type { UnknownEvent } from "../messages/event-decoder.ts";
-import { categorized, explainBreak, explainOpen, isFinal, isLost, isStreamEnd, watchFailure } from "./watch-errors.ts";
+import {
+  categorized,
+  explainBreak,
+  explainOpen,
+  isFinal,
+  isLost,
+  isStreamEnd,
+  isTooLarge,
+  watchFailure,
+} from "./watch-errors.ts";
 import type { WatchRetry } from "./watch-retry.ts";
 import type { WatchStream } from "./watch-stream.ts";
 import { openRequest, resumeRequest, resyncRequest, type WatchTarget } from "./watch-target.ts";
@@ -158,7 +167,9 @@ export class WatchFeed {
   /** Brings the watch back; resolves to events when it begins anew or fails. */
   async #recover(reason: Error, thrown: unknown): Promise<readonly Event[]> {
     let error = reason;
-    let plan = isFinal(thrown) ? undefined : this.#planAfter(error, thrown);
+    // A message that was too large would be too large again.
+    const isStuck = isTooLarge(thrown) && !this.#delivered;
+    let plan = isFinal(thrown) || isStuck ? undefined : this.#planAfter(error, thrown);
     this.#stream?.close();
     // A server that tells of an overrun before anything else would do so again at once.
     let waits = !(isLost(error) && this.#delivered);
