@@ -59,7 +59,18 @@ interface LiveEntry<R extends Identified> extends Entry<R> {
 const isLive = <R extends Identified>(entry: Entry<R>): entry is LiveEntry<R> => entry.resource !== undefined;
 
 function sortLive<R extends Identified>(entries: Iterable<Entry<R>>): LiveEntry<R>[] {
-  return [...entries].filter((entry) => isLive(entry)).sort(byId);
+  const live = [...entries].filter((entry) => isLive(entry));
+  return live.sort(live.some(hasLateUnit) ? byId : byUnits);
+}
+
+/** A character from U+D800 on, as UTF-16 units count: only then may UTF-8 sort otherwise. */
+const LATE_UNIT = /[\ud800-\uffff]/;
+
+const hasLateUnit = ({ resource }: LiveEntry<Identified>): boolean => LATE_UNIT.test(resource.metadata.id);
+
+/** {@link byId} for ids without late units: the native comparison is several times as fast. Ids are unique. */
+function byUnits(a: LiveEntry<Identified>, b: LiveEntry<Identified>): number {
+  return a.resource.metadata.id < b.resource.metadata.id ? -1 : 1;
 }
 
 function byId(a: LiveEntry<Identified>, b: LiveEntry<Identified>): number {

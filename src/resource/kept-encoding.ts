@@ -1,7 +1,7 @@
 import { encodingOf, setEncoding, type Resource } from "./resource.ts";
 
 // Encodings stand beside resources. These are frozen, so what was made of them stays true for as long as they live; one
-// that is never encoded spends a word on it. (A `WeakMap` would spend a third of the time that encoding takes.)
+// that is never encoded spends nothing on it. (A `WeakMap` would spend a third of the time that encoding takes.)
 
 /**
  * The encoding that {@link keepEncoding} put beside this very resource, if it has one in this form.

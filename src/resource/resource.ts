@@ -40,31 +40,27 @@ export interface SpecSource {
   readonly provisions?: ReadonlyMap<object, (resource: Resource) => object> | undefined;
 }
 
+/** Stands in the place of the mere size, so that resources that are never encoded take no room for it. */
+interface SizedEncoding extends Encoding {
+  readonly bytes: number;
+}
+
 /** Every resource that went through {@link sealResource}; the private fields prove that it is frozen and checked. */
 class SealedResource implements Resource {
   readonly metadata: Metadata;
   readonly spec!: unknown;
   /** What checked the spec; undefined for plain data without a schema. */
   readonly #source: SpecSource | undefined;
-  /** About how much memory the spec takes. */
-  readonly #bytes: number;
-  /** What was made of the resource for a wire or a disk; see `keepEncoding`. */
-  #encoding: Encoding | undefined;
+  /** About how much memory the spec takes; and what was made of the resource for a wire or a disk, once it was. */
+  #size: number | SizedEncoding;
 
-  constructor(
-    metadata: Metadata,
-    spec: unknown,
-    source: SpecSource | undefined,
-    bytes: number,
-    encoding: Encoding | undefined,
-  ) {
+  constructor(metadata: Metadata, spec: unknown, source: SpecSource | undefined, size: number | SizedEncoding) {
     this.metadata = metadata;
     if (spec instanceof Uint8Array)
       Object.defineProperty(this, "spec", { enumerable: true, get: () => new Uint8Array(spec) });
     else this.spec = spec;
     this.#source = source;
-    this.#bytes = bytes;
-    this.#encoding = encoding;
+    this.#size = size;
     Object.freeze(this);
   }
 
@@ -76,16 +72,12 @@ class SealedResource implements Resource {
     return #source in value ? value.#source : undefined;
   }
 
-  static bytesOf(value: object): number {
-    return #bytes in value ? value.#bytes : 0;
+  static sizeOf(value: object): number | SizedEncoding {
+    return #size in value ? value.#size : 0;
   }
 
-  static encodingOf(value: object): Encoding | undefined {
-    return #encoding in value ? value.#encoding : undefined;
-  }
-
-  static setEncoding(value: object, encoding: Encoding): void {
-    if (#encoding in value) value.#encoding = encoding;
+  static setSize(value: object, size: SizedEncoding): void {
+    if (#size in value) value.#size = size;
   }
 
   toString(): string {
@@ -105,15 +97,24 @@ export const isSealed = (resource: Resource): boolean => SealedResource.isSealed
 export const sourceOf = (resource: Resource): SpecSource | undefined => SealedResource.sourceOf(resource);
 
 /** For `keepEncoding` and its kind. */
-export const encodingOf = (resource: Resource): Encoding | undefined => SealedResource.encodingOf(resource);
-export const setEncoding = (resource: Resource, encoding: Encoding): void => {
-  SealedResource.setEncoding(resource, encoding);
-};
+export function encodingOf(resource: Resource): Encoding | undefined {
+  const size = SealedResource.sizeOf(resource);
+  return typeof size === "number" ? undefined : size;
+}
+
+export function setEncoding(resource: Resource, { form, spec, whole }: Encoding): void {
+  SealedResource.setSize(resource, { form, spec, whole, bytes: specBytes(resource) });
+}
+
+function specBytes(resource: Resource): number {
+  const size = SealedResource.sizeOf(resource);
+  return typeof size === "number" ? size : size.bytes;
+}
 
 /** About how much memory the resource keeps alive, in bytes: spec, labels, annotations and finalizers. */
 export function resourceBytes(resource: Resource): number {
   const { labels, annotations, finalizers } = resource.metadata;
-  let bytes = RESOURCE_BYTES + SealedResource.bytesOf(resource);
+  let bytes = RESOURCE_BYTES + specBytes(resource);
   bytes += dictionaryBytes(labels) + dictionaryBytes(annotations);
   for (const name of finalizers) bytes += STRING_BYTES + name.length;
   return bytes;
@@ -141,7 +142,7 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
   const parsed = source === undefined ? spec : source.parseSpec(spec, metadata);
   try {
     const { value, bytes } = freezePlain(parsed);
-    return new SealedResource(metadata, value, source, bytes, undefined) as Resource<Spec>;
+    return new SealedResource(metadata, value, source, bytes) as Resource<Spec>;
   } catch (cause) {
     const message = `${formatPointer(metadata)} is invalid: ${cause instanceof Error ? cause.message : String(cause)}`;
     const issues = cause instanceof PlainDataError ? [{ path: cause.path, message: cause.reason }] : undefined;
@@ -151,13 +152,12 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
 
 /** The same spec under other metadata, which must be sealed. */
 export function replaceMetadata<Spec>(resource: Resource<Spec>, metadata: Metadata): Resource<Spec> {
-  const encoding = SealedResource.encodingOf(resource);
+  const size = SealedResource.sizeOf(resource);
   return new SealedResource(
     metadata,
     resource.spec,
     SealedResource.sourceOf(resource),
-    SealedResource.bytesOf(resource),
-    encoding?.whole === undefined ? encoding : { ...encoding, whole: undefined },
+    typeof size === "number" || size.whole === undefined ? size : { ...size, whole: undefined },
   ) as Resource<Spec>;
 }
 
