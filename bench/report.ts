@@ -15,15 +15,17 @@ export interface Measurement {
 export type Report = (measurement: Measurement) => void;
 
 /** Two collections: the first finds what dies, the second what only weak references and finalizers kept. */
-export function collectGarbage(): void {
+function collectGarbage(): void {
   if (globalThis.gc === undefined) throw new Error("run the benchmarks with node --expose-gc");
   globalThis.gc();
   globalThis.gc();
 }
 
-/** Does `work`, which is `n` operations, once. */
+/**
+ * Does `work`, which is `n` operations, once. The heap is as the work before has left it: a forced collection would
+ * shrink the young generation, and measure how it grows again.
+ */
 export async function rate(report: Report, name: string, n: number, work: () => Promise<void>): Promise<void> {
-  collectGarbage();
   const start = performance.now();
   await work();
   const seconds = (performance.now() - start) / 1000;
