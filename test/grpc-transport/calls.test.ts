@@ -448,6 +448,27 @@ describe("bounds", () => {
     await expect(call()).rejects.toMatchObject({ code: Status.resourceExhausted });
   });
 
+  test("metadata that is too large is refused where it is given", async () => {
+    await using server = await startServer({
+      Echo: echo,
+      Trailers: unary((call) => {
+        call.setTrailers({ a: "x".repeat(16_000) });
+        return call.message;
+      }),
+    });
+    await using channel = new GrpcChannel(server.address);
+    const call = (bytesOf: number) => channel.unary("/t.T/Echo", bytes("x"), { metadata: { a: "x".repeat(bytesOf) } });
+    expect(text(await call(15_000))).toBe("x");
+    await expect(call(16_000)).rejects.toThrow("metadata of 16033 bytes is larger than the 15360 that can be sent");
+    expect(() => new GrpcChannel(server.address, { metadata: { a: "x".repeat(16_000) } })).toThrow(RangeError);
+    await expect(channel.unary("/t.T/Trailers", bytes(""))).rejects.toMatchObject({
+      code: Status.unknown,
+      message: expect.stringContaining("metadata of 16033 bytes"),
+    });
+    expect(text(await call(10))).toBe("x");
+    expect(server.server.connectionCount).toBe(1);
+  });
+
   test.each([
     [{ maxReceivedMessageBytes: 0 }, "maxReceivedMessageBytes must be a number from 1"],
     [{ maxConcurrentCalls: Infinity }, "maxConcurrentCalls must be a number from 1"],

@@ -10,7 +10,6 @@ export interface CallLimits {
   readonly maxSentMessageBytes: number;
   /** A handler that sends while more than this waits is stopped. */
   readonly maxQueuedBytes: number;
-  readonly maxHeaderBytes: number;
 }
 
 /** Decides who may call; see the option of the server. */

@@ -123,6 +123,19 @@ function encodeValue(name: string, value: MetadataValue): string {
   return value;
 }
 
+/**
+ * Metadata that is sent may have this size: beyond, peers may refuse the call, and Node the whole connection. Unit:
+ * bytes, as HTTP/2 counts them.
+ */
+export const MOST_METADATA_BYTES: number = 15 * 1024;
+
+/** @throws {RangeError} When metadata to send is too large. */
+export function checkMetadataSize(headers: HeaderFields): void {
+  const bytes = sizeOfHeaders(headers);
+  if (bytes <= MOST_METADATA_BYTES) return;
+  throw new RangeError(`metadata of ${bytes} bytes is larger than the ${MOST_METADATA_BYTES} that can be sent`);
+}
+
 /** Size of headers as HTTP/2 counts it: 32 bytes for each on top of its text. */
 export function sizeOfHeaders(headers: HeaderFields): number {
   let bytes = 0;

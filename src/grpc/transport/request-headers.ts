@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import { formatTimeout } from "./grpc-timeout.ts";
-import { encodeMetadata, type HeaderFields, type MetadataInit } from "./metadata.ts";
+import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit } from "./metadata.ts";
 
 /** Paths whose headers are kept. Programs have few; what builds paths from input must not fill memory. */
 const MOST_PATHS = 200;
@@ -12,7 +12,7 @@ export class RequestHeaders {
   readonly #metadata: HeaderFields | (() => MetadataInit);
   readonly #byPath = new Map<string, HeaderFields>();
 
-  /** @throws {TypeError} When metadata is malformed. */
+  /** @throws {TypeError | RangeError} When metadata is malformed or too large. */
   constructor(
     address: Address,
     encrypted: boolean,
@@ -21,13 +21,17 @@ export class RequestHeaders {
   ) {
     this.#scheme = encrypted ? "https" : "http";
     this.#authority = authority ?? authorityOf(address);
-    this.#metadata = typeof metadata === "function" ? metadata : encodeMetadata(metadata ?? {});
+    this.#metadata = typeof metadata === "function" ? metadata : checked(encodeMetadata(metadata ?? {}));
   }
 
-  /** Metadata of a call, the channel's included, ready for {@link build}; undefined when it is only the channel's own. */
+  /**
+   * Metadata of a call, the channel's included, ready for {@link build}; undefined when it is only the channel's own.
+   *
+   * @throws {TypeError | RangeError} When metadata is malformed or too large.
+   */
   encode(metadata: MetadataInit | undefined): HeaderFields | undefined {
-    if (typeof this.#metadata === "function") return encodeMetadata({ ...this.#metadata(), ...metadata });
-    return metadata && { ...this.#metadata, ...encodeMetadata(metadata) };
+    if (typeof this.#metadata === "function") return checked(encodeMetadata({ ...this.#metadata(), ...metadata }));
+    return metadata && checked({ ...this.#metadata, ...encodeMetadata(metadata) });
   }
 
   build(path: string, metadata: HeaderFields | undefined, timeoutMs: number | undefined): HeaderFields {
@@ -54,6 +58,11 @@ export class RequestHeaders {
     if (this.#byPath.size < MOST_PATHS) this.#byPath.set(path, headers);
     return headers;
   }
+}
+
+function checked(headers: HeaderFields): HeaderFields {
+  checkMetadataSize(headers);
+  return headers;
 }
 
 function authorityOf(address: Address): string {

@@ -5,7 +5,7 @@ import { GrpcError } from "./grpc-error.ts";
 import { parseTimeout } from "./grpc-timeout.ts";
 import { ResetCode, type ServerStream, type StreamEnd, type StreamEvents } from "./http2.ts";
 import { FramedMessages, MessageReader, PREFIX_BYTES, frameMessages, readPrefix } from "./message-frame.ts";
-import { encodeMetadata, type HeaderFields, Metadata, type MetadataInit } from "./metadata.ts";
+import { checkMetadataSize, encodeMetadata, type HeaderFields, Metadata, type MetadataInit } from "./metadata.ts";
 import { OutgoingMessages } from "./outgoing-messages.ts";
 import type { Peer } from "./peer.ts";
 import type { CallHost, RunningCall } from "./call-host.ts";
@@ -80,7 +80,9 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   }
 
   setTrailers(metadata: MetadataInit): void {
-    this.#trailers = encodeMetadata(metadata);
+    const headers = encodeMetadata(metadata);
+    checkMetadataSize(headers);
+    this.#trailers = headers;
   }
 
   send(messages: Uint8Array | FramedMessages | readonly (Uint8Array | FramedMessages)[]): boolean {
@@ -269,7 +271,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
   #answer(error: GrpcError): void {
     this.#answered = true;
-    const trailers = statusTrailers(error, this.#trailers, this.#host.limits.maxHeaderBytes);
+    const trailers = statusTrailers(error, this.#trailers);
     if (this.#outgoing === undefined) this.#stream.refuse({ ...REFUSAL_HEADERS, ...trailers });
     else this.#outgoing.finish(trailers);
     if (!this.#started) this.#settle();

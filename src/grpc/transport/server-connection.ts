@@ -87,6 +87,11 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
   }
 
   onStream(stream: ServerStream): void {
+    const objection = this.#objection();
+    if (objection !== undefined) {
+      refuse(stream, 200, new GrpcError(Status.resourceExhausted, objection), {});
+      return;
+    }
     const { headers } = stream;
     if (headers[":method"] !== "POST") {
       refuse(stream, 405, new GrpcError(Status.unimplemented, "gRPC is called by POST"), { allow: "POST" });
@@ -100,11 +105,6 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     const method = this.#options.methods.get(path);
     if (method === undefined) {
       refuse(stream, 200, new GrpcError(Status.unimplemented, `there is no method ${path.slice(0, 200)}`), {});
-      return;
-    }
-    const objection = this.#objection();
-    if (objection !== undefined) {
-      refuse(stream, 200, new GrpcError(Status.resourceExhausted, objection), {});
       return;
     }
     const call = new GrpcCall(path, method, stream, this);
@@ -193,5 +193,5 @@ function refuse(stream: ServerStream, httpStatus: number, error: GrpcError, head
     onEnd() {},
     onClose() {},
   });
-  stream.refuse({ ...REFUSAL_HEADERS, ...headers, ":status": httpStatus, ...statusTrailers(error, undefined, 8192) });
+  stream.refuse({ ...REFUSAL_HEADERS, ...headers, ":status": httpStatus, ...statusTrailers(error, undefined) });
 }

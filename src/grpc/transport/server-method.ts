@@ -23,7 +23,11 @@ export interface ServerCall extends CallInfo {
   readonly signal: AbortSignal;
   /** Milliseconds until the client's deadline; undefined when it has none. */
   readonly remainingMs: number | undefined;
-  /** Metadata to send with the status. */
+  /**
+   * Metadata to send with the status.
+   *
+   * @throws {TypeError | RangeError} When it is malformed or too large.
+   */
   setTrailers(metadata: MetadataInit): void;
 }
 

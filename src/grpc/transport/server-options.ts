@@ -21,7 +21,7 @@ export interface GrpcServerOptions {
   readonly maxQueuedBytes?: number | undefined;
   /** Bytes of requests that are not complete yet, for each connection. Default: 64 MiB. */
   readonly maxReceivingBytes?: number | undefined;
-  /** Size of a request's headers, metadata included, and of the trailers of an answer. Unit: bytes. Default: 16 KiB. */
+  /** Size of a request's headers, metadata included. Unit: bytes. Default: 16 KiB. */
   readonly maxHeaderBytes?: number | undefined;
   /** Open calls, watches included, for each connection; a client waits with more. Default: 10,000. */
   readonly maxConcurrentCalls?: number | undefined;

@@ -3,6 +3,9 @@ import { encodeBytes, type HeaderFields, sizeOfHeaders } from "./metadata.ts";
 import { encodeMessage } from "./percent-encoding.ts";
 import { Status } from "./status.ts";
 
+/** Largest trailers that are sent. Unit: bytes, as HTTP/2 counts them. */
+const LARGEST_TRAILERS_BYTES = 32 * 1024;
+
 /** Longest text of a status; a longer one is cut. Unit: bytes, as encoded. */
 const LONGEST_MESSAGE_BYTES = 4096;
 
@@ -23,16 +26,16 @@ export function okTrailers(metadata: HeaderFields | undefined): HeaderFields {
 }
 
 /**
- * Trailers of a call that failed. Details and metadata that make them larger than `maxBytes` are left out, as the peer
- * would refuse the whole: the status is what matters most.
+ * Trailers of a call that failed. Details and metadata that make them too large are left out, as the peer would
+ * refuse the whole: the status is what matters most.
  *
  * @param metadata - Sent beside the error's own, which go first where both have a name.
  */
-export function statusTrailers(error: GrpcError, metadata: HeaderFields | undefined, maxBytes: number): HeaderFields {
+export function statusTrailers(error: GrpcError, metadata: HeaderFields | undefined): HeaderFields {
   const status: Record<string, string> = { "grpc-status": String(error.code) };
   if (error.message !== "") status["grpc-message"] = encodeMessage(error.message, LONGEST_MESSAGE_BYTES);
   const details =
     error.details.length === 0 ? status : { ...status, "grpc-status-details-bin": encodeBytes(error.details) };
   const all = { ...metadata, ...error.metadata.toHeaders(), ...details };
-  return [all, details].find((trailers) => sizeOfHeaders(trailers) <= maxBytes) ?? status;
+  return [all, details].find((trailers) => sizeOfHeaders(trailers) <= LARGEST_TRAILERS_BYTES) ?? status;
 }

@@ -54,7 +54,7 @@ describe("trailers", () => {
   });
 
   test("hold code, text, details and metadata", () => {
-    expect(statusTrailers(error, { b: "2" }, 10_000)).toEqual({
+    expect(statusTrailers(error, { b: "2" })).toEqual({
       "grpc-status": "5",
       "grpc-message": "f%C3%BCr x",
       "grpc-status-details-bin": "AQIDBA",
@@ -65,13 +65,20 @@ describe("trailers", () => {
   });
 
   test("that are too large lose metadata first, then details, but never the code", () => {
-    const named = (maxBytes: number) => Object.keys(statusTrailers(error, { b: "2" }, maxBytes)).toSorted();
-    expect(named(210)).toEqual(["grpc-message", "grpc-status", "grpc-status-details-bin"]);
-    expect(named(100)).toEqual(["grpc-message", "grpc-status"]);
+    const named = (metadataBytes: number, detailsBytes: number): string[] => {
+      const large = new GrpcError(Status.notFound, "x", {
+        details: new Uint8Array(detailsBytes),
+        metadata: Metadata.of({ a: "x".repeat(metadataBytes) }),
+      });
+      return Object.keys(statusTrailers(large, { b: "2" })).toSorted();
+    };
+    expect(named(10, 10)).toEqual(["a", "b", "grpc-message", "grpc-status", "grpc-status-details-bin"]);
+    expect(named(32_000, 10_000)).toEqual(["grpc-message", "grpc-status", "grpc-status-details-bin"]);
+    expect(named(10, 32_000)).toEqual(["grpc-message", "grpc-status"]);
   });
 
   test("cut a text that is too long", () => {
-    const trailers = statusTrailers(new GrpcError(Status.unknown, "x".repeat(1_000_000)), undefined, 10_000);
+    const trailers = statusTrailers(new GrpcError(Status.unknown, "x".repeat(1_000_000)), undefined);
     expect(String(trailers["grpc-message"])).toMatch(/^x{4093}\.\.\.$/);
   });
 });
