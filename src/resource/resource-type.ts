@@ -83,8 +83,8 @@ export interface ResourceTypeInit<Schema extends StandardSchemaV1, Type extends 
    */
   readonly spec: Schema;
   /**
-   * How specs are written for peers and stores. Default: the schema itself if it is a codec as well, such as that of a
-   * protobuf message (`protobufSpec` of `homeostat/grpc`), else JSON.
+   * How specs are written for peers and stores. Default: the schema itself if it has all four methods of a codec, as that
+   * of a protobuf message has (`protobufSpec` of `homeostat/grpc`), else JSON.
    */
   readonly codec?: SpecCodec<StandardSchemaV1.InferOutput<Schema>> | undefined;
   readonly aliases?: readonly string[] | undefined;
@@ -113,9 +113,10 @@ export function defineResource<Schema extends StandardSchemaV1, const Type exten
   }) as never;
 }
 
-function isCodec(schema: object): schema is SpecCodec {
-  const { encode, decode } = schema as Partial<SpecCodec>;
-  return typeof encode === "function" && typeof decode === "function";
+/** Schemas of other libraries have methods called `encode` and `decode` that mean something else: Zod's do. */
+function isCodec(schema: object): schema is Required<SpecCodec> {
+  const { encode, decode, toReadable, fromReadable } = schema as Partial<SpecCodec>;
+  return [encode, decode, toReadable, fromReadable].every((method) => typeof method === "function");
 }
 
 class DefinedType implements ResourceType {

@@ -105,3 +105,12 @@ describe.for(Object.keys(LIBRARIES) as (keyof typeof LIBRARIES)[])("defineResour
     expect(({} as { restart?: string }).restart).toBeUndefined();
   });
 });
+
+test("what a schema library calls encode and decode is no codec: specs are JSON for peers", () => {
+  const schemas = [z.object({ size: z.number() }), v.object({ size: v.number() }), type({ size: "number" })];
+  for (const spec of schemas) {
+    const { codec } = defineResource({ type: "Disks.hw.example", spec });
+    expect(new TextDecoder().decode(codec.encode({ size: 1 } as never))).toBe('{"size":1}');
+    expect(codec.decode(new TextEncoder().encode('{"size":1}'))).toEqual({ size: 1 });
+  }
+});
