@@ -86,10 +86,14 @@ export function lent(state: State): State {
   });
 }
 
-/** Runs a command line in this process. */
-export async function runOn(state: State, args: readonly string[], host: FakeHost = {}): Promise<Outcome> {
+function fail(): never {
+  throw new Error("the test gave no State");
+}
+
+/** Runs a command line in this process, on the State or on those that the host opens. */
+export async function runOn(state: State | undefined, args: readonly string[], host: FakeHost = {}): Promise<Outcome> {
   let [stdout, stderr] = ["", ""];
-  const { isTerminal = false, open = () => state, onOutput, onNote, ...rest } = host;
+  const { isTerminal = false, open = () => state ?? fail(), onOutput, onNote, ...rest } = host;
   const code = await runCli(args, {
     stdout: {
       isTerminal,

@@ -1,15 +1,12 @@
 import { tmpdir, userInfo } from "node:os";
 import { text } from "node:stream/consumers";
-import type { State } from "../state/index.ts";
-import { Interrupted, type Endpoint } from "./host.ts";
-import { streamOutput, withoutControls, type Output } from "./output.ts";
+import { Interrupted } from "./host.ts";
+import { openState } from "./open-state.ts";
+import { streamOutput } from "./output.ts";
 import { runCli } from "./run-cli.ts";
 
 /** What is left after the work is done may take this long to end by itself. */
 const LINGER_MS = 1_000;
-
-/** However long an answer may take, an attempt to connect takes no longer. */
-const LONGEST_CONNECT_MS = 20_000;
 
 /** Runs the command line of this process, and sets its exit code. */
 export async function main(): Promise<void> {
@@ -39,23 +36,4 @@ export async function main(): Promise<void> {
   process.off("SIGINT", onSignal);
   process.off("SIGTERM", onSignal);
   setTimeout(() => process.exit(), LINGER_MS).unref();
-}
-
-/** A State behind a wire; notes about its watches go to `stderr`. */
-async function openState({ address, node, timeoutMs, tls, token }: Endpoint, stderr: Output): Promise<State> {
-  const { connect } = await import("../grpc/index.ts");
-  const note = (text: string): void => {
-    // A note that nobody reads is no reason to stop.
-    void stderr.write(`homeostat: ${withoutControls(text)}\n`).catch(() => undefined);
-  };
-  return connect(address, {
-    skipDecoding: true,
-    timeoutMs: timeoutMs ?? Infinity,
-    tls,
-    token,
-    ...(timeoutMs !== undefined && { connectTimeoutMs: Math.min(timeoutMs, LONGEST_CONNECT_MS) }),
-    ...(node !== undefined && { metadata: { node } }),
-    onWatchInterrupted: ({ error }) => note(`the watch is interrupted: ${error.message}; trying again`),
-    onWatchResumed: () => note("the watch goes on"),
-  });
 }
