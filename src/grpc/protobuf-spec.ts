@@ -16,8 +16,9 @@ import { checkMessage } from "./message-check.ts";
 import { toMessage, toPlain, type PlainRecord } from "./plain-message.ts";
 
 /** A protobuf-es message as plain data: the same fields, without the name of its type. */
-export type PlainMessage<T> = T extends Uint8Array
-  ? T
+export type PlainMessage<T> = T extends Uint8Array | number
+  ? // Enums are numbers with a brand, which looks like an object.
+    T
   : T extends Message
     ? { [Key in Exclude<keyof T, "$typeName" | "$unknown">]: PlainMessage<T[Key]> }
     : T extends object

@@ -8,7 +8,8 @@ export type Immutable<T> = T extends Leaf ? T : T extends object ? { readonly [K
 /** A value with every property writable, all the way down: how specs are changed. */
 export type Draft<T> = T extends Leaf ? T : T extends object ? { -readonly [K in keyof T]: Draft<T[K]> } : T;
 
-type Leaf = Uint8Array | Handle<object> | OpaqueSpec;
+/** Texts and numbers may carry a brand, which looks like an object. */
+type Leaf = string | number | bigint | boolean | Uint8Array | Handle<object> | OpaqueSpec;
 
 /** A deep mutable copy of frozen plain data. Handles and opaque specs are shared. */
 export function draftOf<T>(value: T): Draft<T> {
