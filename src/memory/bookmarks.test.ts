@@ -66,6 +66,18 @@ describe("the range of bookmarks that are taken", () => {
     await expectInvalid(state.watchKind(PathResource, { startFromBookmark }));
   });
 
+  test("is everything as long as the history grows instead of losing events", async () => {
+    for (const written of [1, 99, 100, 101, 199, 200, 500]) {
+      await using state = new MemoryState({ history: { maxCapacity: 100_000 } });
+      const empty = await state.watchKind(PathResource, { bootstrap: true });
+      const [{ bookmark: startFromBookmark } = {}] = pending(empty);
+      const [first] = await write(state, written);
+      expect(pending(await state.watchKind(PathResource, { startFromBookmark }))).toHaveLength(written);
+      expect(pending(await state.watchKind(PathResource, { startFromBookmark: first }))).toHaveLength(written - 1);
+      expect(pending(await state.watchKind(PathResource, { tailEvents: 1000 }))).toHaveLength(written);
+    }
+  });
+
   test("ends with the newest, which replays nothing [state 175]", async () => {
     await using state = new MemoryState({ history });
     const bookmarks = await write(state, 12);

@@ -41,10 +41,13 @@ export class History {
 
   /** Position of the oldest event that a new watcher may start at. */
   get oldestStart(): number {
-    return Math.max(
-      0,
-      Math.min(this.#written, Math.max(this.#written - this.#capacity + this.#limits.gap, this.#oldest)),
-    );
+    return Math.max(0, Math.min(this.#written, Math.max(this.#oldestBookmark, this.#oldest)));
+  }
+
+  /** The lowest position that a bookmark may name: any, as long as the history grows instead of losing events. */
+  get #oldestBookmark(): number {
+    const { maxCapacity, gap } = this.#limits;
+    return this.#capacity < maxCapacity ? -1 : this.#written - this.#capacity + gap;
   }
 
   publish(event: Event): void {
@@ -98,7 +101,7 @@ export class History {
   after(bookmark: Uint8Array, least: number): number {
     const position = this.#bookmarks.decode(bookmark);
     if (position < least || position >= this.#written) throw this.#bookmarks.invalid("names no event of this history");
-    if (position < this.#written - this.#capacity + this.#limits.gap || position + 1 < this.#oldest) {
+    if (position < this.#oldestBookmark || position + 1 < this.#oldest) {
       throw this.#bookmarks.invalid("has expired: the history does not reach back that far");
     }
     return position + 1;
