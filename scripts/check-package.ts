@@ -156,6 +156,36 @@ function useOn(
   );
 }
 
+/** The command that comes along: its version, and a State that it serves, writes and reads. */
+const COMMAND_SCRIPT = `
+export HOMEOSTAT_ENDPOINT=unix:$PWD/socket
+homeostat --version
+homeostat serve --state memory --listen $HOMEOSTAT_ENDPOINT 2>serve.log &
+until grep -q serving serve.log; do kill -0 $! && sleep 0.05; done
+echo '{ metadata: { type: Guests.example.dev, id: ada }, spec: { room: 7 } }' | homeostat apply -f - >/dev/null
+homeostat get Guests.example.dev ada -o 'jsonpath={.spec.room}'
+kill $!
+wait $!
+homeostat run plane.config.ts 2>run.log &
+until grep -q running run.log; do kill -0 $! && sleep 0.05; done
+kill $!
+wait $!
+homeostat get svc 2>/dev/null || echo $?
+`;
+const CONTROL_PLANE = `
+import { defineControlPlane, defineResource, shape } from "homeostat";
+const Guest = defineResource({ type: "Guests.example.dev", spec: shape({ room: "number" }) });
+export default defineControlPlane({ resources: [Guest], listen: "unix:plane" });
+`;
+
+function useCommand(nodeBin: string, folder: string, version: string): void {
+  writeFileSync(join(folder, "plane.config.ts"), CONTROL_PLANE);
+  const pathFirst = `${join(folder, "node_modules", ".bin")}${delimiter}${nodeBin}`;
+  const output = run("sh", ["-e", "-c", COMMAND_SCRIPT], { cwd: folder, pathFirst });
+  const expected = `${version}\n7\n5\n`;
+  if (output !== expected) fail(`the command wrote ${JSON.stringify(output)}, not ${JSON.stringify(expected)}`);
+}
+
 /** The declarations have to be complete without our compiler options, and without `skipLibCheck`. */
 function typeCheckIn(folder: string): void {
   const compilerOptions = {
@@ -202,6 +232,7 @@ try {
     const folder = join(temporary, `user-${version}`);
     await step(`installed and used on Node ${version}`, () => useOn(nodeBin, version, folder, tarball, manifest));
     await step("type-checked against the declarations", () => typeCheckIn(folder));
+    await step("the command works", () => useCommand(nodeBin, folder, manifest.version));
   }
 } catch (error) {
   console.error(`✗ ${error instanceof Error ? error.message : String(error)}`);
