@@ -34,7 +34,7 @@ const config: ViteUserConfig = defineConfig({
         extends: true,
         test: {
           name: "process",
-          include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "examples/**/*.test.ts", "interop/**/*.test.ts"],
           setupFiles: ["test/setup-leaks.ts"],
           pool: "forks",
           isolate: true,

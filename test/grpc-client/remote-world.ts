@@ -50,9 +50,14 @@ export class RemoteWorld implements AsyncDisposable {
     return this.#server;
   }
 
+  /** Where the server itself listens. */
+  get address(): string {
+    return `unix:${join(this.#folder, "server")}`;
+  }
+
   async start(): Promise<void> {
     this.#server = server(this.local, { types, ...this.#options.server });
-    await this.#server.listen(`unix:${join(this.#folder, "server")}`);
+    await this.#server.listen(this.address);
   }
 
   /** Stops the server at once. The State lives on. */
@@ -65,7 +70,7 @@ export class RemoteWorld implements AsyncDisposable {
   /** Connects to the server, directly or by the path with faults. Watches that break are soon opened again. */
   connect(options: ConnectOptions & { readonly direct?: boolean } = {}): State {
     const { direct = false, ...rest } = options;
-    const endpoint = `unix:${join(this.#folder, direct ? "server" : "proxy")}`;
+    const endpoint = direct ? this.address : `unix:${join(this.#folder, "proxy")}`;
     const client = connect(endpoint, { types, watchRetry: { initialMs: 10, maxMs: 50 }, ...rest });
     this.#clients.push(client);
     return client;
@@ -78,4 +83,16 @@ export class RemoteWorld implements AsyncDisposable {
     await this.local[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** A State behind a server and a connection, which end with it. */
+export async function openRemoteState(): Promise<State> {
+  const world = await RemoteWorld.open();
+  const state = connect(world.address, { types });
+  const dispose = state[Symbol.asyncDispose].bind(state);
+  state[Symbol.asyncDispose] = async () => {
+    await dispose();
+    await world[Symbol.asyncDispose]();
+  };
+  return state;
 }
