@@ -24,6 +24,7 @@ export {
   type Ref,
   type Resource,
   type ResourceType,
+  type SpecCodec,
   type SpecOf,
   type Tombstone,
 } from "./resource/index.ts";
