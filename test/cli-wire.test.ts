@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MemoryState, StateError, type Resource, type State } from "homeostat";
+import { MemoryState, ResourceDefinitionType, StateError, type Resource, type State } from "homeostat";
 import { accessDenied, connect, server, type StateServer, type StateServerOptions } from "homeostat/grpc";
 import { openState } from "../src/cli/open-state.ts";
 import { describeTypes } from "../src/control-plane/index.ts";
@@ -94,6 +94,7 @@ spec:
   type: Guests.hotel.example
   displayType: Guest
   defaultNamespace: house
+  aliases: []
   allAliases: [guests, guest, gs]
   printColumns: [{ name: Room, jsonPath: "{.room}" }]
 `;
@@ -101,6 +102,17 @@ spec:
     await at("apply -f -", GUEST.replace("Guests.hotel.example", "gs"));
     expect((await at("get guest")).stdout).toMatch(/^NAMESPACE +TYPE +ID +VERSION +ROOM\nhouse +Guest +ada +1 +7\n$/);
     expect((await at("describe gs ada")).stdout).toContain("Spec:\n    room: 7\n");
+    // Programs read what was applied in its own form, and what was applied over it.
+    const peer = connect(socket, { types: [ResourceDefinitionType] });
+    open.push(peer);
+    const read = async (): Promise<readonly string[]> =>
+      (await peer.get(ResourceDefinitionType, "guests.hotel.example")).spec.allAliases;
+    expect(await read()).toEqual(["guests", "guest", "gs"]);
+    expect((await at("apply -f -", definition.replace("gs]", "gg]"))).stdout).toContain("configured");
+    expect(await read()).toEqual(["guests", "guest", "gg"]);
+    expect((await at("apply -f -", definition.replace("displayType: Guest", "displayType: 7"))).stderr).toMatch(
+      /^stdin:4:3: spec.displayType: must be a string/,
+    );
   });
 });
 

@@ -57,7 +57,7 @@ export async function applyManifest(
       if (setsMetadata || setsSpec) checkVersion(manifest, draft);
       if (!setsSpec) return undefined;
       draft.annotations[APPLIED_ANNOTATION] = digest;
-      return specLike(spec, manifest.spec);
+      return specLike(pointer, spec, manifest.spec);
     },
     { owner, signal },
   );

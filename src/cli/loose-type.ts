@@ -1,4 +1,4 @@
-import { defineResource, type AnyResourceType } from "../resource/index.ts";
+import { defineResource, NamespaceType, ResourceDefinitionType, type AnyResourceType } from "../resource/index.ts";
 import type { NamedKind } from "./named-kind.ts";
 
 /** Lets every spec pass: the State that the resource goes to has the schema. */
@@ -10,10 +10,17 @@ const ANYTHING = {
   },
 } as const;
 
-/** A type that is known by its definition only, to read manifests by. */
+/** The types that are the same everywhere: their specs are checked here, and written as every peer reads them. */
+export const KNOWN_TYPES: ReadonlyMap<string, AnyResourceType> = new Map(
+  [ResourceDefinitionType, NamespaceType].map((type) => [type.type, type]),
+);
+
+/** A type to read manifests by; most are known by their definition only, and then any spec passes. */
 export function looseType(
   { type, defaultNamespace, names }: NamedKind,
   namespace: string = defaultNamespace,
 ): AnyResourceType {
+  const known = KNOWN_TYPES.get(type);
+  if (known !== undefined) return known.in(namespace);
   return defineResource({ type, namespace, spec: ANYTHING, aliases: names, skipAutomaticAliases: true });
 }

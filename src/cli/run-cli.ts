@@ -1,7 +1,6 @@
 import { CommanderError } from "commander";
 import { isCancellation } from "../internal/cancellation.ts";
 import { ExitCode } from "./exit-code.ts";
-import { exitCodeOf, reportFailure } from "./failure.ts";
 import { Interrupted, type Host } from "./host.ts";
 import { BrokenPipe } from "./output.ts";
 import { buildProgram } from "./program.ts";
@@ -19,6 +18,7 @@ export async function runCli(args: readonly string[], host: Host): Promise<numbe
   } catch (error) {
     if (error instanceof BrokenPipe) return ExitCode.ok;
     if (host.signal.aborted && isCancellation(error, host.signal)) return codeOfEnd(host.signal.reason);
+    const { exitCodeOf, reportFailure } = await import("./failure.ts");
     try {
       await reportFailure(host.stderr, error);
     } catch (failure) {

@@ -4,7 +4,6 @@ import { wantsColor } from "./color.ts";
 import type { CommandContext, ReadContext, WriteContext } from "./command-context.ts";
 import { makeSocketFolder, resolveEndpoints, unreachable, type EndpointFlags } from "./endpoint.ts";
 import { ExitCode } from "./exit-code.ts";
-import { exitCodeOf } from "./failure.ts";
 import type { Endpoint, Host } from "./host.ts";
 
 /** The flags of every command. */
@@ -71,6 +70,7 @@ export class Session {
       for (const endpoint of endpoints) states.push(await this.#open(endpoint));
       return await work(states);
     } catch (error) {
+      const { exitCodeOf } = await import("./failure.ts");
       const [endpoint] = endpoints;
       const isUnreachable = exitCodeOf(error) === ExitCode.unavailable && !(error instanceof CliError);
       throw isUnreachable && endpoint !== undefined ? unreachable(endpoint, error) : error;

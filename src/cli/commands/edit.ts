@@ -117,6 +117,6 @@ async function readEdited(text: string, stored: Resource, kind: NamedKind): Prom
   const metadata = withMetadata(stored.metadata, { labels, annotations, finalizers });
   // A spec that nobody touched keeps the bytes that it came as.
   const isSameSpec = samePlain(edited.spec, await readableSpec(stored));
-  if (!isSameSpec) return createResource(metadata, await specLike(stored.spec, edited.spec));
+  if (!isSameSpec) return createResource(metadata, await specLike(metadata, stored.spec, edited.spec));
   return samePlain(metadata, stored.metadata) ? undefined : replaceMetadata(stored, metadata);
 }
