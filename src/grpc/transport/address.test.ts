@@ -19,6 +19,7 @@ describe("addresses", () => {
     "",
     "unix:",
     "unix:a\0b",
+    "unix://x.sock",
     "host",
     "host:",
     ":80",

@@ -17,7 +17,7 @@ const LONGEST_PATH_BYTES = process.platform === "linux" ? 107 : 103;
 export function parseAddress(text: string): Address {
   if (text.startsWith("unix:")) {
     const path = text.slice("unix:".length).replace(/^\/\/(?=\/)/, "");
-    if (path === "" || path.includes("\0")) throw malformed(text);
+    if (path === "" || path.startsWith("//") || path.includes("\0")) throw malformed(text);
     const bytes = Buffer.byteLength(path);
     if (bytes > LONGEST_PATH_BYTES) {
       throw new TypeError(

@@ -69,12 +69,14 @@ export abstract class ClientCall implements ClientStreamEvents {
       this.#onAbort();
       return;
     }
-    signal?.addEventListener("abort", this.#onAbort);
     const remainingMs = this.remainingMs;
+    if (remainingMs === 0) {
+      this.#expire();
+      return;
+    }
+    signal?.addEventListener("abort", this.#onAbort);
     if (remainingMs === undefined) return;
-    this.#deadline = this.#host.clock.schedule(remainingMs, () => {
-      this.abort(new GrpcError(Status.deadlineExceeded, `no answer from ${this.path} within the deadline`));
-    });
+    this.#deadline = this.#host.clock.schedule(remainingMs, () => this.#expire());
   }
 
   /** To be called when the request is on its way. */
@@ -95,9 +97,9 @@ export abstract class ClientCall implements ClientStreamEvents {
     this.#touch?.();
     if (this.#over) return;
     this.#status = statusOf(headers);
-    if (this.#status !== undefined) return;
-    const objection = objectionTo(headers);
-    if (objection !== undefined) this.abort(objection);
+    const objection = this.#status === undefined ? objectionTo(headers) : undefined;
+    if (this.#status !== undefined) this.onStatus(this.#status);
+    else if (objection !== undefined) this.abort(objection);
   }
 
   onData(bytes: Uint8Array): void {
@@ -150,6 +152,10 @@ export abstract class ClientCall implements ClientStreamEvents {
   }
 
   readonly #onAbort = (): void => this.abort(this.#signal?.reason);
+
+  #expire(): void {
+    this.abort(new GrpcError(Status.deadlineExceeded, `no answer from ${this.path} within the deadline`));
+  }
 
   #end(): void {
     this.#over = true;

@@ -30,6 +30,7 @@ export class ClientLink implements ClientConnectionEvents {
   readonly #closed: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Set<ClientCall>();
   #isReady = false;
+  #isExhausted = false;
   #sent = false;
   #answered = false;
   /** True when something has come since the timer was set. */
@@ -75,6 +76,7 @@ export class ClientLink implements ClientConnectionEvents {
   /** A call is over. */
   forget(call: ClientCall): void {
     this.#calls.delete(call);
+    if (this.#isExhausted && this.#calls.size === 0) this.drain();
   }
 
   /** Closes when the calls that are open have ended. */
@@ -97,6 +99,11 @@ export class ClientLink implements ClientConnectionEvents {
     // A connection that closes answers no pings; what is left of it is watched over by the system's own.
     this.#timer.cancel();
     this.#owner.onDraining(this, calm);
+  }
+
+  onExhausted(): void {
+    this.#isExhausted = true;
+    this.#owner.onDraining(this, false);
   }
 
   onClose(reason: string): void {

@@ -96,6 +96,8 @@ export interface ClientConnectionEvents {
   onReady(): void;
   /** The peer wants no more requests. `calm` when it finds that this client asks too much, keepalive pings included. */
   onGoAway(calm: boolean): void;
+  /** The connection has no id left for another request. It is open until it is shut down. */
+  onExhausted(): void;
   /** Called exactly once, the last. */
   onClose(reason: string): void;
 }

@@ -19,7 +19,7 @@ const STREAM_WINDOW_BYTES = 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Node refuses to open streams on a connection that uses more memory than this. Unit: megabytes. */
 const CONNECTION_MEMORY_MB = 256;
-/** Stream ids end at 2³¹: from here on a connection takes no more requests, and another one is opened. */
+/** Stream ids end at 2³¹, which a busy client reaches within a day: another connection is opened before. */
 const LAST_STREAM_ID = 2 ** 31 - 2 ** 16;
 
 /** When the system itself asks a silent server whether it is there: a last resort behind our own pings. */
@@ -51,8 +51,13 @@ export type ClientTls = Pick<
  *
  * @param tls - Settings of TLS; undefined for none.
  * @param maxHeaderBytes - Largest header block that is accepted.
+ * @param lastStreamId - From this one on a connection takes no more requests.
  */
-export function nodeHttp2(tls: ClientTls | undefined, maxHeaderBytes: number): ConnectHttp2 {
+export function nodeHttp2(
+  tls: ClientTls | undefined,
+  maxHeaderBytes: number,
+  lastStreamId: number = LAST_STREAM_ID,
+): ConnectHttp2 {
   return (address, events) => {
     const socket = openSocket(address, tls);
     const session = http2.connect(tls === undefined ? "http://localhost" : "https://localhost", {
@@ -64,7 +69,7 @@ export function nodeHttp2(tls: ClientTls | undefined, maxHeaderBytes: number): C
         enablePush: false,
       },
     });
-    return new NodeClientConnection(session, socket, events);
+    return new NodeClientConnection(session, socket, events, lastStreamId);
   };
 }
 
@@ -82,12 +87,17 @@ function openSocket(address: Address, tls: ClientTls | undefined): Socket | TLSS
 class NodeClientConnection implements ClientConnection {
   readonly #session: ClientHttp2Session;
   readonly #socket: Socket;
+  readonly #events: ClientConnectionEvents;
+  readonly #lastStreamId: number;
+  #isExhausted = false;
   /** Why the connection is over; the first that was told. */
   #reason: string | undefined;
 
-  constructor(session: ClientHttp2Session, socket: Socket, events: ClientConnectionEvents) {
+  constructor(session: ClientHttp2Session, socket: Socket, events: ClientConnectionEvents, lastStreamId: number) {
     this.#session = session;
     this.#socket = socket;
+    this.#events = events;
+    this.#lastStreamId = lastStreamId;
     session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
     session.once("remoteSettings", () => events.onReady());
     session.on("goaway", (code) => {
@@ -113,11 +123,15 @@ class NodeClientConnection implements ClientConnection {
 
   request(headers: HeaderFields, body: Uint8Array, events: ClientStreamEvents): ClientStream | undefined {
     const session = this.#session;
-    if (session.closed || session.destroyed) return undefined;
+    if (session.closed || session.destroyed || this.#isExhausted) return undefined;
     const stream = session.request(headers, WITH_BODY);
-    if (stream.id !== undefined && stream.id >= LAST_STREAM_ID) session.close();
     const wrapped = new NodeClientStream(stream, this, events);
     stream.end(body);
+    if (stream.id !== undefined && stream.id >= this.#lastStreamId) {
+      // To close the session now would overtake the request.
+      this.#isExhausted = true;
+      this.#events.onExhausted();
+    }
     return wrapped;
   }
 

@@ -194,6 +194,10 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
       this.#fail(new GrpcError(Status.internal, `malformed grpc-timeout ${JSON.stringify(timeout.slice(0, 20))}`));
       return false;
     }
+    if (ms === 0) {
+      this.#expire();
+      return false;
+    }
     const { clock } = this.#host;
     this.#deadlineAt = clock.monotonic() + ms;
     this.#deadline = clock.schedule(ms, () => this.#expire());
@@ -258,13 +262,13 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   /** The end of a handler that threw, or of a call whose handler never starts. */
   #fail(thrown: unknown): void {
     const error = toError(thrown, `The handler of ${this.path}`);
+    const isStatus = error instanceof GrpcError && error.code !== Status.ok;
     if (this.#answered || this.#closed) {
-      // Nobody hears of it. That it was told to stop is no news.
-      if (error !== this.#cancelled && !isCancellation(error, this.#controller?.signal))
-        this.#host.logFailure(this, error);
+      // Nobody hears of it. A status, or that it was told to stop, is no failure.
+      if (!isStatus && !isCancellation(error, this.#controller?.signal)) this.#host.logFailure(this, error);
     } else {
-      if (!(error instanceof GrpcError)) this.#host.logFailure(this, error);
-      this.#answer(error instanceof GrpcError ? error : new GrpcError(Status.unknown, error.message));
+      if (!isStatus) this.#host.logFailure(this, error);
+      this.#answer(isStatus ? error : new GrpcError(Status.unknown, error.message));
     }
     this.#settle();
   }
