@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 
 import { openPeer, parseMeasurements } from "./peer.ts";
 import type { Measurement } from "./report.ts";
+import { splitWire } from "./wire.ts";
 
 const run = promisify(execFile);
 
@@ -15,8 +16,11 @@ export async function compare(names: readonly string[], n: number, rounds: numbe
   try {
     for (let round = 1; round <= rounds; round++) {
       process.stderr.write(`round ${round} of ${rounds}\n`);
-      ours.push(await measureOurs(names, n));
-      if ("measure" in peer) theirs.push(await peer.measure(n));
+      const measured = splitWire(await measureOurs(names, n));
+      ours.push(measured.ours);
+      theirs.push(measured.theirs);
+      // Of the wire, both sides are measured in one go.
+      if ("measure" in peer && names.some((name) => name !== "wire")) theirs.push(await peer.measure(n));
     }
   } finally {
     if ("measure" in peer) await peer[Symbol.asyncDispose]();
