@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isConflict, isNotFound, patchMetadata, StateError } from "../resource/index.ts";
+import { createResource, isConflict, isNotFound, patchMetadata, StateError } from "../resource/index.ts";
 import { EventType, type Event, type Watch } from "../state/index.ts";
 import { Int, JsonBackingStore, PathResource } from "../testing/index.ts";
 import { MemoryState } from "./index.ts";
@@ -136,6 +136,33 @@ describe("loading", () => {
       "two",
       undefined,
     ]);
+  });
+
+  test("of what a schema refuses leaves nothing behind either, and is tried again", async () => {
+    const store = new JsonBackingStore();
+    await store.put(Int.create("good", { value: 1 }));
+    await store.put(createResource(Int.ref("odd"), { value: "odd" }));
+    await using state = new MemoryState({ types: [Int], backingStore: () => store });
+    for (let attempt = 0; attempt < 2; attempt++) await expect(state.list(Int)).rejects.toThrow("spec.value");
+    await store.destroy(Int.ref("odd"));
+    const watch = await state.watchKind(Int, { tailEvents: 10 });
+    expect(pending(watch)?.resource?.metadata.id).toBe("good");
+    expect(pending(watch)).toBeUndefined();
+    expect(await state.list(Int)).toHaveLength(1);
+  });
+
+  test("refuses a store that gives one resource twice", async () => {
+    const one = PathResource.create("one", {});
+    const backingStore = {
+      load: async (handler: (resource: typeof one) => void) => {
+        handler(one);
+        handler(one);
+      },
+      put: async () => undefined,
+      destroy: async () => undefined,
+    };
+    await using state = new MemoryState({ backingStore: () => backingStore });
+    await expect(state.list(PathResource)).rejects.toThrow("os/path(default/one@undefined) twice");
   });
 
   test("happens once, before the first call of any kind, however many come at once", async () => {

@@ -1,4 +1,4 @@
-import { StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
+import { formatReference, StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import {
   compileQuery,
   type CallOptions,
@@ -21,6 +21,7 @@ import { BatchWatch, EventWatch } from "./memory-watch.ts";
 import { openKindCursor, openResourceCursor } from "./open-cursor.ts";
 import { Persistence } from "./persistence.ts";
 import { TimestampSource } from "./timestamp-source.ts";
+import type { WatcherWakeups } from "./watcher-wakeups.ts";
 
 /**
  * The in-memory State of one namespace: the core operations only, which `wrapState` completes. It looks at type and id
@@ -114,20 +115,18 @@ export class MemoryNamespace implements CoreState {
   async watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
     this.#check(options);
     if (this.#persistence !== undefined) await this.#load(this.#persistence);
-    options.signal?.throwIfAborted();
+    this.#check(options);
     const collection = this.#collection(pointer.type);
     const cursor = openResourceCursor(collection, pointer.id, options, this.#options.overrun);
     return new EventWatch(cursor, collection.wakeups, options.signal);
   }
 
-  async watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
-    const { cursor, collection } = await this.#openKind(kind, options);
-    return new EventWatch(cursor, collection.wakeups, options.signal);
+  watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
+    return this.#openKind(kind, options, (cursor, wakeups) => new EventWatch(cursor, wakeups, options.signal));
   }
 
-  async watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
-    const { cursor, collection } = await this.#openKind(kind, options);
-    return new BatchWatch(cursor, collection.wakeups, options.signal);
+  watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
+    return this.#openKind(kind, options, (cursor, wakeups) => new BatchWatch(cursor, wakeups, options.signal));
   }
 
   /** Ends all watches; later operations are refused. Writes that a backing store works on still finish. */
@@ -137,13 +136,18 @@ export class MemoryNamespace implements CoreState {
     await this.#persistence?.idle();
   }
 
-  async #openKind(kind: Kind, options: WatchKindOptions): Promise<{ cursor: Cursor; collection: Collection }> {
+  /** Calls `open` in the moment of the last check, so that no abort and no disposal comes in between. */
+  async #openKind<W>(
+    kind: Kind,
+    options: WatchKindOptions,
+    open: (cursor: Cursor, wakeups: WatcherWakeups) => W,
+  ): Promise<W> {
     this.#check(options);
     const query = await compileQuery(options);
     if (this.#persistence !== undefined) await this.#load(this.#persistence);
-    options.signal?.throwIfAborted();
+    this.#check(options);
     const collection = this.#collection(kind.type);
-    return { cursor: openKindCursor(collection, options, query, this.#options.overrun), collection };
+    return open(openKindCursor(collection, options, query, this.#options.overrun), collection.wakeups);
   }
 
   #check(options: CallOptions | undefined): void {
@@ -163,10 +167,10 @@ export class MemoryNamespace implements CoreState {
 
   #load(persistence: Persistence): Promise<void> {
     return persistence.load((resources) => {
-      for (const resource of resources) {
-        const admitted = this.#options.types.admit(resource);
-        this.#collection(admitted.metadata.type).commitCreate(admitted);
-      }
+      // All or nothing: a load that is refused half-way is tried again, and must not find its own first half.
+      const admitted = resources.map((resource) => this.#options.types.admit(resource));
+      checkUnique(admitted);
+      for (const resource of admitted) this.#collection(resource.metadata.type).commitCreate(resource);
     });
   }
 
@@ -186,4 +190,18 @@ interface DurableWrite {
   prepare(): Resource;
   persist(store: Persistence["store"], stored: Resource): Promise<void>;
   commit(stored: Resource): void;
+}
+
+/** @throws {StateError} `invalid` when a store gives one resource twice: which of the two would count? */
+function checkUnique(resources: readonly Resource[]): void {
+  const seen = new Map<string, Set<string>>();
+  for (const { metadata } of resources) {
+    const ids = seen.get(metadata.type) ?? new Set();
+    if (ids.has(metadata.id)) {
+      throw new StateError("invalid", `the backing store holds ${formatReference(metadata)} twice`, {
+        pointer: metadata,
+      });
+    }
+    seen.set(metadata.type, ids.add(metadata.id));
+  }
 }
