@@ -166,6 +166,7 @@ export {
 // Control planes in one piece: what `homeostat run` runs.
 export {
   defineControlPlane,
+  describeTypes,
   type ControlPlane,
   type ControlPlaneInit,
   type RunControlPlaneOptions,

@@ -10,16 +10,28 @@ describe("command line", () => {
       stateFolder: undefined,
       table: true,
       logLevel: "warn",
+      listen: undefined,
     });
   });
 
   test("paths are relative to where the user stands", () => {
-    expect(parseCommandLine(["mine", "--state-dir", "state", "--no-tui", "--log-level", "debug"], "/here")).toEqual({
+    const options = ["--state-dir", "state", "--no-tui", "--log-level", "debug", "--listen", "unix:socket"];
+    expect(parseCommandLine(["mine", ...options], "/here")).toEqual({
       kind: "run",
       folder: "/here/mine",
       stateFolder: "/here/state",
       table: false,
       logLevel: "debug",
+      listen: "unix:/here/socket",
+    });
+  });
+
+  test("the state is served somewhere, or nowhere", () => {
+    expect(parseCommandLine(["--listen", "tcp:127.0.0.1:0"], "/")).toMatchObject({ listen: "tcp:127.0.0.1:0" });
+    expect(parseCommandLine(["--listen", "none"], "/")).toMatchObject({ listen: "" });
+    expect(parseCommandLine(["--listen", "here"], "/")).toMatchObject({
+      kind: "mistake",
+      message: "--listen must be unix:PATH, tcp:HOST:PORT or none, got here",
     });
   });
 

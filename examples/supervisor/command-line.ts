@@ -14,6 +14,8 @@ export type CommandLine =
       readonly stateFolder: string | undefined;
       readonly table: boolean;
       readonly logLevel: LogLevel;
+      /** Where the state is served. Undefined for the usual place, empty for nowhere. */
+      readonly listen: string | undefined;
     }
   | { readonly kind: "help"; readonly text: string }
   | { readonly kind: "mistake"; readonly message: string };
@@ -27,6 +29,8 @@ Usage: npm start -- [folder] [options]
 Options:
   --state-dir <folder>   Where logs and records are kept. Default: .homeostat in the folder of manifests.
   --no-tui               Write one line per change instead of a live table. Default where there is no terminal.
+  --listen <address>     Where the state is served: unix:PATH, tcp:HOST:PORT or none. Default: where the command
+                         homeostat looks, if nobody serves there yet.
   --log-level <level>    Lines of the runtime itself: ${LOG_LEVELS.join(", ")}. Default: warn.
   -h, --help             This text.
 
@@ -42,6 +46,7 @@ export function parseCommandLine(args: readonly string[], from: string): Command
       options: {
         "state-dir": { type: "string" },
         "no-tui": { type: "boolean" },
+        listen: { type: "string" },
         "log-level": { type: "string" },
         help: { type: "boolean", short: "h" },
       },
@@ -53,13 +58,18 @@ export function parseCommandLine(args: readonly string[], from: string): Command
     if (logLevel === undefined) {
       return mistake(`--log-level must be one of ${LOG_LEVELS.join(", ")}, got ${values["log-level"]}`);
     }
-    const stateFolder = values["state-dir"];
+    const { listen, "state-dir": stateFolder } = values;
+    if (listen !== undefined && !/^(?:none$|unix:.|tcp:.)/.test(listen)) {
+      return mistake(`--listen must be unix:PATH, tcp:HOST:PORT or none, got ${listen}`);
+    }
     return {
       kind: "run",
       folder: folder === undefined ? join(import.meta.dirname, "manifests") : resolve(from, folder),
       stateFolder: stateFolder && resolve(from, stateFolder),
       table: values["no-tui"] !== true,
       logLevel,
+      listen:
+        listen === "none" ? "" : listen?.replace(/^unix:(.*)$/, (_, path: string) => `unix:${resolve(from, path)}`),
     };
   } catch (error) {
     return mistake((error as Error).message);

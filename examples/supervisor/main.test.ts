@@ -2,8 +2,10 @@ import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 
+import { connect } from "homeostat/grpc";
 import { describe, expect, test } from "vitest";
 
+import { Service, ServiceStatus } from "./resources/index.ts";
 import { SupervisorProgram } from "./testing/supervisor-program.ts";
 import { ManifestFolder, serviceManifest, DEADLINE_MS, TIMEOUT_MS } from "./testing/supervisor-world.ts";
 
@@ -55,6 +57,22 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     expect(await program.ended()).toBe(0);
     expect(program.output).toMatch(/worker: removed[^]*server: removed[^]*all services have stopped/);
     expect(await folder.processes()).toEqual([]);
+  });
+
+  test("its state is served, so that others see it live and cannot change what a controller owns", async () => {
+    await using folder = await ManifestFolder.create({ "a.yaml": serviceManifest("a", { command: SLEEP }) });
+    const address = `unix:${join(folder.path, "socket")}`;
+    await using program = new SupervisorProgram(folder.path, "--listen", address);
+    await program.says(/homeostat -- get status -w --endpoint unix:[^]*a: ready/);
+    await using state = connect(address, { types: [Service, ServiceStatus] });
+    expect((await state.get(ServiceStatus, "a")).spec.state).toBe("running");
+    await expect(state.teardown(Service.ref("a"))).rejects.toThrow("ManifestController");
+    await using otherFolder = await ManifestFolder.create();
+    await using second = new SupervisorProgram(otherFolder.path, "--listen", address);
+    expect(await second.ended()).toBe(1);
+    expect(second.output).toContain("another server listens on it");
+    program.kill("SIGINT");
+    expect(await program.ended()).toBe(0);
   });
 
   test("after SIGKILL, the next supervisor stops what was left and starts it anew: never two copies", async () => {

@@ -2,7 +2,17 @@ import { mkdir, realpath } from "node:fs/promises";
 import { platform } from "node:os";
 import { join, resolve } from "node:path";
 
-import { EventType, MemoryState, Runtime, SystemClock, type Clock, type Logger, type State } from "homeostat";
+import {
+  describeTypes,
+  EventType,
+  MemoryState,
+  Runtime,
+  SystemClock,
+  type AnyResourceType,
+  type Clock,
+  type Logger,
+  type State,
+} from "homeostat";
 
 import { configFileController } from "./controllers/config-file-controller.ts";
 import { healthController } from "./controllers/health-controller.ts";
@@ -63,6 +73,8 @@ const TYPES = [
 /** A control plane that keeps the processes of one folder of manifests. Make it with {@link openSupervisor}. */
 export interface Supervisor extends AsyncDisposable {
   readonly state: State;
+  /** The types of its resources. */
+  readonly types: readonly AnyResourceType[];
   /** Absolute paths. */
   readonly folder: string;
   readonly stateFolder: string;
@@ -96,6 +108,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   await stopLeftovers(records, { onFound: onLeftover, force });
 
   const state = owned.use(new MemoryState({ types: TYPES, clock }));
+  await describeTypes(state, TYPES, new Map([["default", "What the supervisor keeps."]]));
   await state.create(SupervisorGoal.create(SUPERVISOR_GOAL_ID, { wanted: "running" }));
   const resolvePath = (path: string) => resolve(folder, path);
   const table = owned.use(
@@ -134,6 +147,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
 
   return {
     state,
+    types: TYPES,
     folder,
     stateFolder,
     run() {

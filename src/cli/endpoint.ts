@@ -1,5 +1,5 @@
-import { lstat, mkdir, readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { CliError, usageError } from "./cli-error.ts";
 import { parseDuration } from "./duration.ts";
 import { ExitCode } from "./exit-code.ts";
@@ -21,40 +21,11 @@ export interface EndpointFlags {
 
 type EndpointHost = Pick<Host, "env" | "cwd" | "userId" | "temporaryFolder">;
 
-/** The socket on which `run` serves and which the other commands ask, unless told otherwise. */
-function defaultSocket({ env, userId, temporaryFolder }: Omit<EndpointHost, "cwd">): string {
-  const runtimeFolder = env["XDG_RUNTIME_DIR"];
-  return runtimeFolder
-    ? join(runtimeFolder, "homeostat", "homeostat.sock")
-    : join(temporaryFolder, `homeostat-${userId}`, "homeostat.sock");
-}
-
-/** Makes the folder of the default socket, for the user alone. @throws {Error} when it is somebody else's. */
-export async function makeSocketFolder(host: EndpointHost): Promise<string> {
-  const socket = defaultSocket(host);
-  await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
-  await checkSocketFolder(socket, host);
-  return socket;
-}
-
-/** A folder that others may write to is a trap: whoever put it there would see everything. */
-async function checkSocketFolder(socket: string, { userId }: EndpointHost): Promise<void> {
-  const folder = await lstat(dirname(socket)).catch(() => undefined); // There is none: then nobody answers there.
-  if (folder === undefined) return;
-  if (!folder.isDirectory() || folder.uid !== userId || (folder.mode & 0o022) !== 0) {
-    throw new Error(
-      `${dirname(socket)} is not a folder that only you can write to; name another place with --endpoint`,
-    );
-  }
-}
-
 /** @throws {CliError} usage */
 export async function resolveEndpoints(flags: EndpointFlags, host: EndpointHost): Promise<readonly Endpoint[]> {
   const named = flags.endpoint ?? (host.env["HOMEOSTAT_ENDPOINT"] || undefined);
-  const socket = defaultSocket(host);
-  if (named === undefined) await checkSocketFolder(socket, host);
   const common = {
-    address: named === undefined ? `unix:${socket}` : absoluteAddress(named, host),
+    address: named === undefined ? await usualEndpoint(host) : absoluteAddress(named, host),
     isDefault: named === undefined,
     timeoutMs: parseDuration(flags.timeout ?? "30s"),
     tls: await readTls(flags, host),
@@ -63,6 +34,12 @@ export async function resolveEndpoints(flags: EndpointFlags, host: EndpointHost)
   const nodes = [...new Set((flags.node ?? []).flatMap((list) => list.split(",")))];
   if (nodes.includes("")) throw usageError("--node is empty");
   return nodes.length === 0 ? [{ ...common, node: undefined }] : nodes.map((node) => ({ ...common, node }));
+}
+
+/** The address at which `run` serves and at which the other commands look, unless they are told otherwise. */
+export async function usualEndpoint({ env, userId, temporaryFolder }: EndpointHost, create = false): Promise<string> {
+  const { defaultEndpoint } = await import("../grpc/index.ts");
+  return defaultEndpoint({ env, userId, temporaryFolder, create });
 }
 
 /** Paths of sockets are relative to where the user is. @throws {CliError} usage */

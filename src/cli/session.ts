@@ -2,7 +2,7 @@ import type { State } from "../state/index.ts";
 import { CliError, usageError } from "./cli-error.ts";
 import { wantsColor } from "./color.ts";
 import type { CommandContext, ReadContext, WriteContext } from "./command-context.ts";
-import { makeSocketFolder, resolveEndpoints, unreachable, type EndpointFlags } from "./endpoint.ts";
+import { resolveEndpoints, unreachable, usualEndpoint, type EndpointFlags } from "./endpoint.ts";
 import { ExitCode } from "./exit-code.ts";
 import type { Endpoint, Host } from "./host.ts";
 
@@ -57,8 +57,8 @@ export class Session {
   }
 
   /** The address at which the other commands look when nobody names one; its folder exists. */
-  async makeDefaultListen(): Promise<string> {
-    return `unix:${await makeSocketFolder(this.#host)}`;
+  makeDefaultListen(): Promise<string> {
+    return usualEndpoint(this.#host, true);
   }
 
   async #withStates(

@@ -34,3 +34,4 @@ export {
   Status,
   statusName,
 } from "./transport/index.ts";
+export { defaultEndpoint, type DefaultEndpointOptions } from "./default-endpoint.ts";

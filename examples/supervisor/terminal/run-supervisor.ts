@@ -9,6 +9,7 @@ import type { Happening } from "./describe-change.ts";
 import { followStatuses } from "./follow-statuses.ts";
 import { clockTime, type ScreenContent } from "./render-screen.ts";
 import { Screen } from "./screen.ts";
+import { serveSupervisor } from "./serve-supervisor.ts";
 import { StatusBoard } from "./status-board.ts";
 import { StopSignals } from "./stop-signals.ts";
 
@@ -18,7 +19,7 @@ import { StopSignals } from "./stop-signals.ts";
  * @throws {Error} when the supervisor cannot be started, or its runtime fails.
  */
 export async function runSupervisor(options: Extract<CommandLine, { kind: "run" }>): Promise<number> {
-  const { folder, stateFolder = join(folder, ".homeostat"), logLevel } = options;
+  const { folder, stateFolder = join(folder, ".homeostat"), logLevel, listen } = options;
   const terminal = options.table && process.stdout.isTTY && process.env["TERM"] !== "dumb" ? process.stdout : undefined;
   // Whoever reads the output may go; the services stay.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -60,6 +61,7 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
       level: "info",
       text: `keeps what ${supervisor.folder} declares; logs are in ${supervisor.stateFolder}/logs`,
     });
+    await using _served = await serveSupervisor(supervisor, listen, say);
     const following = followStatuses(supervisor.state, board, say, () => screen?.invalidate(), end.signal);
     await Promise.race([supervisor.run(), following, forced]);
     await supervisor.run();

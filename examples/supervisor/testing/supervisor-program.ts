@@ -13,9 +13,10 @@ export class SupervisorProgram implements AsyncDisposable {
   #output = "";
   #onOutput: () => void = () => {};
 
-  /** @param args - What follows `main.ts` on the command line. */
+  /** @param args - What follows `main.ts` on the command line. The state is served nowhere unless they say where. */
   constructor(...args: readonly string[]) {
-    this.#child = spawn(process.execPath, ["--conditions=source", MAIN, ...args], {
+    const listen = args.includes("--listen") ? [] : ["--listen", "none"];
+    this.#child = spawn(process.execPath, ["--conditions=source", MAIN, ...args, ...listen], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
