@@ -1,4 +1,4 @@
-export { type Address, formatAddress, parseAddress } from "./address.ts";
+export { type Address, parseAddress } from "./address.ts";
 export type { Authorize } from "./call-host.ts";
 export type { ChannelState, GrpcCallOptions, GrpcChannelOptions } from "./channel-options.ts";
 export { GrpcChannel } from "./grpc-channel.ts";

@@ -127,7 +127,7 @@ function encodeValue(name: string, value: MetadataValue): string {
  * Metadata that is sent may have this size: beyond, peers may refuse the call, and Node the whole connection. Unit:
  * bytes, as HTTP/2 counts them.
  */
-export const MOST_METADATA_BYTES: number = 15 * 1024;
+const MOST_METADATA_BYTES = 15 * 1024;
 
 /** @throws {RangeError} When metadata to send is too large. */
 export function checkMetadataSize(headers: HeaderFields): void {
