@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+
+const run = promisify(execFile);
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const read = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
+
+/** The fenced blocks of a language, in order. */
+function blocksOf(text: string, language: string): readonly string[] {
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, name, code = ""]) =>
+    name === language ? [code] : [],
+  );
+}
+
+/** An empty folder in which the package is installed and TypeScript knows Node, as a reader's would be. */
+async function newProject(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "homeostat-docs-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await run("mkdir", ["-p", join(folder, "node_modules", "@types")]);
+  await symlink(ROOT, join(folder, "node_modules", "homeostat"));
+  for (const name of ["@types/node", "undici-types"]) {
+    await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
+  }
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  return folder;
+}
+
+const node = (folder: string, ...args: readonly string[]) =>
+  run(process.execPath, ["--conditions=source", ...args], { cwd: folder, timeout: 25_000 });
+
+async function typecheck(folder: string): Promise<void> {
+  const { compilerOptions } = JSON.parse(await read("tsconfig.json")) as { compilerOptions: object };
+  // Readers need not annotate what they export.
+  const options = { ...compilerOptions, isolatedDeclarations: false, declaration: false };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["*.ts"] }));
+  await run(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder]).catch((error: unknown) => {
+    throw new Error((error as { stdout: string }).stdout, { cause: error });
+  });
+}
+
+describe("the README", () => {
+  test("opens with examples/taste, which has 25 lines at most", async () => {
+    const taste = await read("examples/taste/main.ts");
+    expect(blocksOf(await read("README.md"), "ts")[0]).toBe(taste);
+    expect(taste.trimEnd().split("\n").length).toBeLessThanOrEqual(25);
+  });
+
+  test("shows what the example prints", async () => {
+    const { stdout } = await node(ROOT, "examples/taste/main.ts");
+    expect(stdout).toBe("{ value: '42' }\n");
+  });
+});
+
+describe("Getting started", () => {
+  /** The files that the page builds: the first line of each block says of which it is a part. */
+  async function writeFiles(folder: string): Promise<readonly string[]> {
+    const files = new Map<string, string>();
+    for (const block of blocksOf(await read("docs/getting-started.md"), "ts")) {
+      const name = /^\/\/ ([\w.-]+\.ts)/.exec(block)?.[1];
+      expect(name, `a block without a file: ${block}`).toBeDefined();
+      files.set(name ?? "", (files.get(name ?? "") ?? "") + block);
+    }
+    for (const [name, code] of files) await writeFile(join(folder, name), code);
+    return [...files.keys()];
+  }
+
+  test("compiles as it stands", async () => {
+    const folder = await newProject();
+    expect(await writeFiles(folder)).toEqual(["greeter.ts", "main.ts", "greeter.test.ts"]);
+    await typecheck(folder);
+  });
+
+  test("runs: its program writes the file and removes it, its test passes", async () => {
+    const folder = await newProject();
+    await writeFiles(folder);
+    const main = await readFile(join(folder, "main.ts"), "utf8");
+    // The reader sees the file for five seconds and then presses Ctrl-C; here nobody looks on.
+    const hasty = main.replace("5_000", "50").replace(
+      "await running;",
+      `const { existsSync, readFileSync } = await import("node:fs");
+       const until = async (holds) => { while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5)); };
+       await until(() => existsSync("hello.txt") && readFileSync("hello.txt", "utf8") === "Hello again");
+       await until(() => !existsSync("hello.txt"));
+       process.kill(process.pid, "SIGINT");
+       await running;
+       console.log("done");`,
+    );
+    expect(hasty).not.toBe(main);
+    await writeFile(join(folder, "main.ts"), hasty);
+    expect((await node(folder, "main.ts")).stdout).toBe("done\n");
+    const { stdout } = await node(folder, "--test", "--test-reporter=tap");
+    expect(stdout).toMatch(/^# pass 1$/m);
+    expect(await readdir(folder)).not.toContain("test.txt");
+  });
+});
+
+describe("links", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", "docs", "examples"];
+
+  async function markdownFiles(path: string): Promise<readonly string[]> {
+    if (path.endsWith(".md")) return [path];
+    const entries = await readdir(join(ROOT, path), { recursive: true });
+    return entries.filter((entry) => entry.endsWith(".md")).map((entry) => join(path, entry));
+  }
+
+  test("to files of the repository lead to files that are there", async () => {
+    const broken: string[] = [];
+    let links = 0;
+    for (const file of (await Promise.all(pages.map(markdownFiles))).flat()) {
+      const text = (await read(file)).replaceAll(/^```.*?^```$/gms, "");
+      for (const [, target = ""] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+        if (/^https?:/.test(target)) continue;
+        links++;
+        if (!existsSync(join(ROOT, dirname(file), target))) broken.push(`${file}: ${target}`);
+      }
+    }
+    expect(broken).toEqual([]);
+    expect(links).toBeGreaterThan(10);
+  });
+});
