@@ -54,23 +54,33 @@ export class SkipError extends Error {
   }
 }
 
-/** The first {@link RequeueError} in the `cause` chain. */
+/**
+ * The first {@link RequeueError} in the `cause` chain. An error that stands for several, such as an `AggregateError`, holds
+ * one when each of them does: what else went wrong must not be lost.
+ */
 export const findRequeue = (error: unknown): RequeueError | undefined =>
-  find(error, REQUEUE) as RequeueError | undefined;
+  find(error, REQUEUE, { left: MOST_ERRORS }) as RequeueError | undefined;
 
-/** The first {@link SkipError} in the `cause` chain. */
-export const findSkip = (error: unknown): SkipError | undefined => find(error, SKIP) as SkipError | undefined;
+/** The first {@link SkipError}, likewise. */
+export const findSkip = (error: unknown): SkipError | undefined =>
+  find(error, SKIP, { left: MOST_ERRORS }) as SkipError | undefined;
 
-/** Causes deeper than this are not looked at: a chain that long is a loop. */
-const DEEPEST_CAUSE = 100;
+/** Number of causes and parts that are looked at: more of them are a loop. */
+const MOST_ERRORS = 1000;
 
-function find(error: unknown, tag: symbol): unknown {
-  let candidate = error;
-  for (let depth = 0; candidate instanceof Error && depth < DEEPEST_CAUSE; depth++) {
-    if ("tag" in candidate && candidate.tag === tag) return candidate;
-    candidate = candidate.cause;
-  }
-  return undefined;
+function find(error: unknown, tag: symbol, budget: { left: number }): unknown {
+  if (!(error instanceof Error) || budget.left-- <= 0) return undefined;
+  if ("tag" in error && error.tag === tag) return error;
+  const parts = partsOf(error);
+  if (parts === undefined) return find(error.cause, tag, budget);
+  const found = parts.map((part) => find(part, tag, budget));
+  return found.every((one) => one !== undefined) ? found[0] : undefined;
+}
+
+/** The errors that an error stands for, if there are several. */
+function partsOf(error: Error & { errors?: unknown; error?: unknown; suppressed?: unknown }): unknown[] | undefined {
+  if (Array.isArray(error.errors)) return error.errors;
+  return error.name === "SuppressedError" ? [error.error, error.suppressed] : undefined;
 }
 
 function checkDelay(afterMs: number): void {

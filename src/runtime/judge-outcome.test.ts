@@ -50,6 +50,23 @@ describe("what a handler throws", () => {
     expect(judge(new RequeueError(0, failure))).toEqual({ ...expected, afterMs: undefined });
   });
 
+  test("several errors at once are a skip or a requeue when each of them is, and else a failure", () => {
+    const skipped = new Error("outer", { cause: new SkipError("not yet") });
+    const broken = new Error("broken");
+    const several = (...errors: readonly unknown[]) => new Error("outer", { cause: new AggregateError(errors) });
+    expect(judge(several(skipped, new SkipError("nor this")))).toMatchObject({ kind: "skipped", reason: "not yet" });
+    expect(judge(several(new RequeueError(100), new RequeueError(200)))).toMatchObject({
+      kind: "requeued",
+      afterMs: 100,
+    });
+    for (const mixed of [several(skipped, broken), several(broken, new RequeueError(100)), several()]) {
+      expect(judge(mixed)).toMatchObject({ kind: "failed", error: mixed, clearsBackoff: false });
+    }
+    const disposal = new SuppressedError(new SkipError("one"), new SkipError("two"));
+    expect(judge(disposal)).toMatchObject({ kind: "skipped", reason: "one" });
+    expect(judge(new SuppressedError(broken, new SkipError("two")))).toMatchObject({ kind: "failed" });
+  });
+
   test("a skip is found through layers of errors; inside a requeue it keeps the time", () => {
     const wrapped = new Error("outer", { cause: new Error("middle", { cause: new SkipError("not yet") }) });
     expect(judge(wrapped)).toMatchObject({
