@@ -25,6 +25,9 @@ const setValue = async (state: State, value: number): Promise<void> => {
 const setLabel = async (state: State): Promise<void> => {
   await state.updateWithConflicts(ref, (_, metadata) => void (metadata.labels["a"] = "b"), { expectedPhase: "any" });
 };
+const setAnnotation = async (state: State): Promise<void> => {
+  await state.updateWithConflicts(ref, (_, metadata) => void (metadata.annotations["a"] = "b"));
+};
 const create = async (state: State, finalizers: readonly string[] = []): Promise<void> => {
   await state.create(Int.create("x", { value: 1 }, { finalizers }));
 };
@@ -47,6 +50,7 @@ const ROWS: readonly Row[] = [
     seen: "not where only destroy-ready ones count",
   },
   { change: "label changed", before: create, act: setLabel, seen: "not where only destroy-ready ones count" },
+  { change: "annotation changed", before: create, act: setAnnotation, seen: "not where only destroy-ready ones count" },
   {
     change: "finalizer added while running",
     before: create,

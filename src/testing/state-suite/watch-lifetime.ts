@@ -91,8 +91,13 @@ export const watchLifetime: readonly Scenario[] = [
     async (world, form) => {
       const controller = new AbortController();
       const { signal } = controller;
+      const before = await world.watchKind(form, { bootstrapBookmark: true });
+      const { bookmark: startFromBookmark } = await before.next();
       await world.create("var/run");
       await world.create("var/lib");
+      const replaying = await world.watchKind("plain", { signal, startFromBookmark });
+      await expectEvents(replaying, { type: created, id: "var/run" });
+      const unreplayed = await world.watchKind(form, { signal, startFromBookmark });
       const waiting = await world.watchKind(form, { signal });
       const next = waiting.nextOrEnd();
       const bootstrapping = await world.watchKind("plain", { signal, bootstrap: true });
@@ -107,7 +112,7 @@ export const watchLifetime: readonly Scenario[] = [
       controller.abort(new Error("enough"));
       assert.equal(await next, undefined);
       await world.state.update(await world.state.get(world.kind.ref("var/run")));
-      for (const reader of [waiting, bootstrapping, unread, ofOne, behind, pending])
+      for (const reader of [waiting, replaying, unreplayed, bootstrapping, unread, ofOne, behind, pending])
         assert.equal(await reader.nextOrEnd(), undefined);
     },
   ),
