@@ -46,6 +46,7 @@ export {
   isQueueController,
   queueController,
   type MapInputContext,
+  type QueueContext,
   type QueueController,
   type QueueReconcileContext,
   type QueueState,

@@ -14,7 +14,12 @@ export type QueueState<
   O extends readonly Output[],
 > = ControllerState<P | ResourceIn<I> | ResourceIn<O>, ResourceIn<O>, P | FinalizableIn<I>>;
 
-interface QueueContext<P extends AnyResourceType, I extends readonly MappedInput[], O extends readonly Output[]> {
+/** What every handler and hook of a queue controller gets. */
+export interface QueueContext<
+  P extends AnyResourceType = AnyResourceType,
+  I extends readonly MappedInput[] = readonly MappedInput[],
+  O extends readonly Output[] = readonly Output[],
+> {
   readonly state: QueueState<P, I, O>;
   readonly log: Logger;
   /** Aborts when the runtime stops. */
