@@ -121,6 +121,13 @@ export class WireReader {
     return text;
   }
 
+  /** What is left of the message: a view. */
+  rest(): Uint8Array {
+    const at = this.#at;
+    this.#at = this.#end;
+    return this.#bytes.subarray(at, this.#end);
+  }
+
   /** What is left of the message, as text. @throws {WireError} when it is not valid UTF-8. */
   restAsText(): string {
     return this.#text(this.#end - this.#at);

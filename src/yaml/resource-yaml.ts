@@ -1,6 +1,7 @@
 import { YAMLMap } from "yaml";
 import { sourceOf, type AnyResourceType, type Resource } from "../resource/index.ts";
 import { buildResource, isErrors } from "./build-resource.ts";
+import { formatFlat } from "./flat-spec.ts";
 import { metadataNode, NO_ADDRESS, readMetadata } from "./metadata-yaml.ts";
 import { readPlainValue } from "./plain-value.ts";
 import { addEntry, plainNode, renderNode } from "./render-node.ts";
@@ -28,7 +29,7 @@ function readableSpec(resource: Resource): unknown {
 
 /** A spec, in the form for people, as YAML. @throws {StateError} `invalid` when it has no YAML form. */
 export function formatSpec(readable: unknown): string {
-  return renderNode(plainNode(readable));
+  return formatFlat(readable) ?? renderNode(plainNode(readable));
 }
 
 /** Several resources as one stream of YAML documents. */

@@ -34,7 +34,8 @@ export class RemoteCalls implements WatchHost {
     this.#options = options;
     this.clock = options.clock;
     this.decoder = new ResourceDecoder(options.types);
-    this.encoder = new ResourceEncoder({ yaml: options.yaml });
+    // What is written once is mostly not sent again as it is.
+    this.encoder = new ResourceEncoder({ yaml: options.yaml, keep: false });
     this.#events = new EventDecoder(this.decoder);
   }
 

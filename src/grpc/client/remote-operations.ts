@@ -27,7 +27,7 @@ import { Rpc } from "../rpc.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 import { BatchWatch, EventWatch } from "./remote-watch.ts";
 import type { WatchFeed } from "./watch-feed.ts";
-import { readStored } from "./stored-resource.ts";
+import { CREATED_RESOURCE_TAG, readStored, type SentResource, UPDATED_RESOURCE_TAG } from "./stored-resource.ts";
 import { kindTargetOf, targetOf } from "./watch-target.ts";
 
 /** The operations that every server has. */
@@ -61,13 +61,13 @@ export class RemoteOperations implements CoreState {
   async create(resource: Resource, { owner, signal }: CreateOptions = {}): Promise<Resource> {
     const sent = this.#types.admit(resource);
     const message = encodeCreateRequest(this.calls.encoder, sent, owner);
-    return this.calls.unary(Rpc.create, sent.metadata, message, signal, (answer) => this.#readStored(sent, answer));
+    return this.#write(Rpc.create, { resource: sent, message, tag: CREATED_RESOURCE_TAG }, signal);
   }
 
   async update(resource: Resource, { owner, expectedPhase, signal }: UpdateOptions = {}): Promise<Resource> {
     const sent = this.#types.admit(resource);
     const message = encodeUpdateRequest(this.calls.encoder, sent, owner, expectedPhase);
-    return this.calls.unary(Rpc.update, sent.metadata, message, signal, (answer) => this.#readStored(sent, answer));
+    return this.#write(Rpc.update, { resource: sent, message, tag: UPDATED_RESOURCE_TAG }, signal);
   }
 
   async destroy(pointer: Pointer, { owner, signal }: DestroyOptions = {}): Promise<void> {
@@ -95,8 +95,11 @@ export class RemoteOperations implements CoreState {
 
   readonly #read = (answer: Uint8Array): Resource => this.calls.decoder.decodeField(answer);
 
-  #readStored(sent: Resource, answer: Uint8Array): Resource {
-    return readStored(this.calls.decoder, sent, answer);
+  #write(rpc: Rpc, sent: SentResource, signal: AbortSignal | undefined): Promise<Resource> {
+    const { resource, message } = sent;
+    return this.calls.unary(rpc, resource.metadata, message, signal, (answer) =>
+      readStored(this.calls.decoder, sent, answer),
+    );
   }
 }
 

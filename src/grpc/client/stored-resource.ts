@@ -1,6 +1,5 @@
 import { WireReader } from "../../internal/wire-reader.ts";
 import {
-  keptSpecEncoding,
   OpaqueSpec,
   replaceMetadata,
   sealResource,
@@ -9,41 +8,71 @@ import {
   type Resource,
 } from "../../resource/index.ts";
 import type { ResourceDecoder } from "../messages/resource-decoder.ts";
-import type { ResourceParts } from "../messages/resource-parts.ts";
-import { protoOf, WITH_YAML, WITHOUT_YAML } from "../messages/spec-field.ts";
+import { PROTO_SPEC_TAG, SPEC_TAG, type ResourceParts } from "../messages/resource-parts.ts";
 
-const RESOURCE_TAG = 0x0a;
+const ANSWERED_RESOURCE_TAG = 0x0a;
+/** Where the requests of the two writes have their resource. */
+export const CREATED_RESOURCE_TAG = 0x0a;
+export const UPDATED_RESOURCE_TAG = 0x12;
+
+const NO_BYTES = new Uint8Array(0);
+
+/** A resource on its way to the server. */
+export interface SentResource {
+  readonly resource: Resource;
+  /** The request that carries it. */
+  readonly message: Uint8Array;
+  readonly tag: number;
+}
 
 /**
  * The resource in the answer to a write: metadata as the server set it, and the very spec that was sent, unless the
  * server has changed that too. It is of the type of what was sent, whether the client knows that type or not.
  *
- * @param sent - What was encoded for the request.
  * @throws {StateError} `invalid`, and {@link WireError}, when the answer is no resource.
  */
-export function readStored(decoder: ResourceDecoder, sent: Resource, answer: Uint8Array): Resource {
+export function readStored(decoder: ResourceDecoder, sent: SentResource, answer: Uint8Array): Resource {
   const reader = new WireReader(answer);
   let parts: ResourceParts | undefined;
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
-    if (tag === RESOURCE_TAG) parts = decoder.read(reader, parts);
+    if (tag === ANSWERED_RESOURCE_TAG) parts = decoder.read(reader, parts);
     else reader.skip(tag);
   }
   if (parts === undefined) throw new StateError("invalid", "the answer came without a resource");
   const { proto } = parts;
-  const spec = sentSpec(sent);
-  if (spec !== undefined && isSame(spec, proto)) return replaceMetadata(sent, parts.metadata());
+  const { resource } = sent;
+  // Comparing the bytes is quicker than decoding them, and whoever compares specs finds the same one.
+  if (sameBytes(protoOf(sent), proto)) return replaceMetadata(resource, parts.metadata());
   const stored = decoder.resource(parts);
-  const source = sourceOf(sent);
+  const source = sourceOf(resource);
   if (!(stored.spec instanceof OpaqueSpec) || source?.codec === undefined) return stored;
   return sealResource(stored.metadata, source.codec.decode(proto), source);
 }
 
-/** What programs read, as it was encoded for the request: one character for each byte. */
-function sentSpec(sent: Resource): string | undefined {
-  const field = keptSpecEncoding(sent, WITH_YAML) ?? keptSpecEncoding(sent, WITHOUT_YAML);
-  return field === undefined ? undefined : protoOf(field);
+/** The bytes of the spec that programs read, in the request. */
+function protoOf({ message, tag }: SentResource): Uint8Array {
+  const reader = new WireReader(message);
+  return enterField(reader, tag) && enterField(reader, SPEC_TAG) && enterField(reader, PROTO_SPEC_TAG)
+    ? reader.rest()
+    : NO_BYTES;
 }
 
-function isSame(text: string, bytes: Uint8Array): boolean {
-  return text.length === bytes.length && Buffer.from(text, "latin1").equals(bytes);
+/** Goes into the first field of this tag; false when there is none. */
+function enterField(reader: WireReader, wanted: number): boolean {
+  for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
+    if (tag === wanted) {
+      reader.enter();
+      return true;
+    }
+    reader.skip(tag);
+  }
+  return false;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  // A call into the platform costs more than a few bytes.
+  if (a.length > 64) return Buffer.compare(a, b) === 0;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }

@@ -36,6 +36,10 @@ export interface ResourceEncoderOptions {
    * takes some time for each new spec. Opaque specs keep the YAML that they came with. Default: true.
    */
   readonly yaml?: boolean | ((type: string) => boolean) | undefined;
+  /**
+   * Whether bytes stay beside the values that they were made of, for those that are sent again and again. Default: true.
+   */
+  readonly keep?: boolean | undefined;
 }
 
 /**
@@ -44,10 +48,12 @@ export interface ResourceEncoderOptions {
  */
 export class ResourceEncoder {
   readonly #yaml: boolean | ((type: string) => boolean);
+  readonly #keep: boolean;
   readonly #writer = new WireWriter(1024);
 
   constructor(options: ResourceEncoderOptions = {}) {
     this.#yaml = options.yaml ?? true;
+    this.#keep = options.keep ?? true;
   }
 
   /**
@@ -66,7 +72,7 @@ export class ResourceEncoder {
     if (kept !== undefined) return Buffer.from(kept, "latin1");
     const spec = keptSpecEncoding(resource, form) ?? encodeSpec(resource, form === WITH_YAML);
     const bytes = this.#build(resource, spec);
-    keepEncoding(resource, form, spec, bytes.toString("latin1"));
+    if (this.#keep) keepEncoding(resource, form, spec, bytes.toString("latin1"));
     return bytes;
   }
 
