@@ -110,6 +110,7 @@ export async function runOn(state: State | undefined, args: readonly string[], h
       },
     },
     readStdin: async () => "",
+    holdInterrupts: () => ({ [Symbol.dispose]: () => {} }),
     isInteractive: false,
     env: {},
     cwd: import.meta.dirname,

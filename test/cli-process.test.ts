@@ -130,6 +130,32 @@ describe("serve, and commands on the other side of a socket", () => {
     expect(watch.stderr).toBe("");
   });
 
+  test("a reader of a long list that goes away ends it quietly; one of notes is not missed", async () => {
+    await serving();
+    const many = Array.from({ length: 300 }, (_, i) =>
+      GUEST.replace("id: ada", `id: guest-${i}`).replace("room: 7", `room: ${"x".repeat(1000)}`),
+    );
+    expect((await at("apply -f -", many.join("---\n"))).code).toBe(0);
+    const list = new Running(["get", "Guests.hotel.example", "-o", "yaml", "--endpoint", socket]);
+    await list.wrote("metadata:");
+    list.child.stdout?.destroy();
+    expect(await list.end).toBe(0);
+    const missing = new Running(["get", "Guests.hotel.example", "nobody", "guest-7", "-o", "name", "--endpoint", socket]);
+    missing.child.stderr?.destroy();
+    expect(await missing.end).toBe(3);
+    expect(missing.stdout).toBe("Guests.hotel.example/guest-7\n");
+  });
+
+  test("Ctrl-C ends what waits for standard input", async () => {
+    const waiting = new Running(["apply", "-f", "-"]);
+    const started = Promise.withResolvers<void>();
+    setTimeout(started.resolve, 700);
+    await started.promise;
+    waiting.child.kill("SIGINT");
+    expect(await waiting.end).toBe(130);
+    expect(waiting.stderr).toBe("");
+  });
+
   test("a watch outlives its server, and says so", async () => {
     const first = await serving();
     await at("apply -f -", GUEST);

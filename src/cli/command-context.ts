@@ -8,6 +8,8 @@ export interface CommandContext {
   /** Everything that is no result: errors, notes, progress. */
   readonly stderr: Output;
   readonly readStdin: () => Promise<string>;
+  /** Until it is disposed, Ctrl-C is for another program, such as an editor, and not for this one. */
+  readonly holdInterrupts: () => Disposable;
   /** True when a person can be asked. */
   readonly isInteractive: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -32,6 +32,12 @@ function hintFor(error: unknown): string {
   return "";
 }
 
+/** An error with the node that it came from, if several were asked. */
+export function forNode({ node }: { readonly node: string | undefined }, error: unknown): unknown {
+  if (node === undefined || !(error instanceof Error)) return error;
+  return new CliError(exitCodeOf(error), `node ${node}: ${error.message}`, { cause: error });
+}
+
 /** The message of an error, without anything that a terminal could take for a command. */
 export function describeFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -25,6 +25,8 @@ export interface Host {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly readStdin: () => Promise<string>;
+  /** Until it is disposed, Ctrl-C is for another program, such as an editor, and not for this one. */
+  readonly holdInterrupts: () => Disposable;
   /** True when a person can be asked. */
   readonly isInteractive: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;

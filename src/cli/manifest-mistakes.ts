@@ -14,6 +14,9 @@ export function describeMistakes(error: unknown, manifest: Resource, manifests: 
   return issues.map(({ path, message }) => placed(["spec", ...path], `${formatSpecPath(path)}: ${message}`));
 }
 
+/** Longer texts are told as a whole: they come from a peer. Unit: UTF-16 units. */
+const LONGEST_TEXT = 20_000;
+
 /** A path within the text of an error, as {@link formatSpecPath} writes it: at the start of each issue. */
 const ISSUE = /(?<=^|: |; )spec((?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*): /g;
 const STEP = /\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
@@ -22,6 +25,7 @@ const STEP = /\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
 function issuesOf(error: unknown): readonly SpecIssue[] {
   if (!(error instanceof StateError)) return [];
   if (error.issues !== undefined) return error.issues;
+  if (error.message.length > LONGEST_TEXT) return [];
   const starts = [...error.message.matchAll(ISSUE)];
   return starts.map((start, i) => {
     const end = starts[i + 1]?.index ?? error.message.length;

@@ -11,25 +11,31 @@ export class BrokenPipe extends Error {
   override readonly name: string = "AbortError";
 }
 
-/** An {@link Output} on a stream of the process. `onBroken` is called once, when its reader has gone. */
-export function streamOutput(stream: NodeJS.WriteStream, onBroken: (reason: BrokenPipe) => void): Output {
+/**
+ * An {@link Output} on a stream of the process.
+ *
+ * @param onBroken - Called once, when its reader has gone; writing then throws. Without it what nobody reads is dropped.
+ */
+export function streamOutput(stream: NodeJS.WriteStream, onBroken?: (reason: BrokenPipe) => void): Output {
   let broken: BrokenPipe | undefined;
-  stream.on("error", (error: NodeJS.ErrnoException) => {
+  const breakWith = (error: Error): void => {
     if (broken !== undefined) return;
     broken = new BrokenPipe(`nobody reads the output any more: ${error.message}`, { cause: error });
-    onBroken(broken);
-  });
+    onBroken?.(broken);
+  };
+  stream.on("error", breakWith);
   return {
     isTerminal: stream.isTTY === true,
     async write(text) {
-      if (broken !== undefined) throw broken;
-      if (text === "") return;
-      await new Promise<void>((resolve, reject) => {
-        stream.write(text, (error) => {
-          if (error) reject(broken ?? new BrokenPipe(error.message, { cause: error }));
-          else resolve();
+      if (broken === undefined && text !== "") {
+        await new Promise<void>((resolve) => {
+          stream.write(text, (error) => {
+            if (error) breakWith(error);
+            resolve();
+          });
         });
-      });
+      }
+      if (broken !== undefined && onBroken !== undefined) throw broken;
     },
   };
 }

@@ -7,7 +7,11 @@ import type { CommandContext } from "./command-context.ts";
  *
  * @throws {CliError} usage, when there is none. @throws {Error} when it fails.
  */
-export async function runEditor(file: string, { env }: Pick<CommandContext, "env">): Promise<void> {
+export async function runEditor(
+  file: string,
+  { env, holdInterrupts }: Pick<CommandContext, "env" | "holdInterrupts">,
+): Promise<void> {
+  using _hold = holdInterrupts();
   const editor = env["VISUAL"] || env["EDITOR"] || "vi";
   // An editor may come with arguments (`code --wait`), so that a shell has to read it; the file is never part of that.
   const child =

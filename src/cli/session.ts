@@ -21,9 +21,9 @@ export class Session {
 
   /** For a command that needs no State. */
   plain(flags: CommonFlags): CommandContext {
-    const { stdout, stderr, readStdin, isInteractive, env, cwd, signal } = this.#host;
+    const { stdout, stderr, readStdin, holdInterrupts, isInteractive, env, cwd, signal } = this.#host;
     const color = wantsColor(flags.color, this.#host);
-    return { stdout, stderr, readStdin, isInteractive, env, cwd, signal, color };
+    return { stdout, stderr, readStdin, holdInterrupts, isInteractive, env, cwd, signal, color };
   }
 
   /** For a command that reads, from each node that the flags name. */

@@ -1,5 +1,5 @@
 import { lstat, mkdir } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { platform, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 
 export interface DefaultEndpointOptions {
@@ -17,10 +17,12 @@ export interface DefaultEndpointOptions {
  * The address at which this user's control plane serves and the command line looks, unless they are told otherwise: a
  * unix socket in a folder of the user's own.
  *
- * @throws {Error} when others can write to that folder: whoever put it there would see everything.
+ * @throws {Error} when others can write to that folder: whoever put it there would see everything. On Windows, which has
+ * no such place.
  */
 export async function defaultEndpoint(options: DefaultEndpointOptions): Promise<string> {
   const { env, create = false, userId = userInfo().uid, temporaryFolder = tmpdir() } = options;
+  if (platform() === "win32") throw new Error("there is no usual place for a socket on Windows; name an address");
   const runtimeFolder = env["XDG_RUNTIME_DIR"];
   const folder = runtimeFolder ? join(runtimeFolder, "homeostat") : join(temporaryFolder, `homeostat-${userId}`);
   if (create) await mkdir(folder, { recursive: true, mode: 0o700 });

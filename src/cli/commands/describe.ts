@@ -1,7 +1,7 @@
 import type { Resource } from "../../resource/index.ts";
-import type { ReadContext } from "../command-context.ts";
+import type { ReadContext, Target } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
-import { exitCodeOf, reportFailure } from "../failure.ts";
+import { exitCodeOf, forNode, reportFailure } from "../failure.ts";
 import { loadKinds } from "../kind-catalog.ts";
 import { onOneLine, withoutControls } from "../output.ts";
 import type { Shown } from "../printer.ts";
@@ -29,7 +29,7 @@ export async function describe(context: ReadContext, options: DescribeOptions): 
     exitCode ||= exitCodeOf(error);
     await reportFailure(stderr, error);
   };
-  for (const { node, state } of context.targets) {
+  const describeAt = async ({ node, state }: Target): Promise<void> => {
     const catalog = await loadKinds(state, signal);
     for (const selection of parseSelections(options.names)) {
       const { kind, ids, namespaces, labels } = await resolveSelection(state, catalog, selection, options, signal);
@@ -46,6 +46,10 @@ export async function describe(context: ReadContext, options: DescribeOptions): 
         for (const resource of resources) await show({ node, kind, resource });
       }
     }
+  };
+  for (const target of context.targets) {
+    if (context.targets.length === 1) await describeAt(target);
+    else await describeAt(target).catch((error: unknown) => fail(forNode(target, error)));
   }
   if (isFirst && exitCode === ExitCode.ok) await stderr.write("homeostat: there is nothing to describe\n");
   return exitCode;

@@ -1,7 +1,7 @@
-import { CliError, notFoundError, usageError } from "../cli-error.ts";
+import { notFoundError, usageError, type CliError } from "../cli-error.ts";
 import type { ReadContext, Target } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
-import { exitCodeOf, reportFailure } from "../failure.ts";
+import { exitCodeOf, forNode, reportFailure } from "../failure.ts";
 import { followResources } from "../follow-resources.ts";
 import { loadKinds } from "../kind-catalog.ts";
 import type { NamedKind } from "../named-kind.ts";
@@ -124,11 +124,6 @@ async function read(
 /** A full name that nobody described and of which there is nothing is more likely a mistake than an empty kind. */
 const undescribed = ({ type }: NamedKind): CliError =>
   notFoundError(`type ${type} is not described, and there is no resource of it; -n chooses the namespace`);
-
-function forNode({ node }: Target, error: unknown): unknown {
-  if (node === undefined || !(error instanceof Error)) return error;
-  return new CliError(exitCodeOf(error), `node ${node}: ${error.message}`, { cause: error });
-}
 
 /** All nodes at once; the first that fails ends the watch. */
 async function watchOne(
