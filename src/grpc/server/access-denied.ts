@@ -4,12 +4,9 @@ import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../gen/google/rpc/status_pb.ts";
 import { GrpcError, Status } from "../transport/index.ts";
 
-/**
- * The error of an access rule that denies. Clients take a bare PERMISSION_DENIED on a write for a conflict of owners;
- * this one says in its details that it is none.
- */
+/** The error of an access rule that denies: PERMISSION_DENIED. */
 export function accessDenied(message: string): GrpcError {
-  return withReason(new GrpcError(Status.permissionDenied, message));
+  return new GrpcError(Status.permissionDenied, message);
 }
 
 /** Statuses that clients, on a write, take for a conflict of owners or phases unless details say otherwise. */

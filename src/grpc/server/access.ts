@@ -15,7 +15,7 @@ export interface CallAccess extends Access {
 /**
  * Called before each operation, a watch at its start alone; `Teardown` and `TeardownAndDestroy` are asked for as
  * `destroy`. What it throws denies the operation: a `GrpcError` goes out with its status, a `StateError` as its
- * category, anything else as UNKNOWN, with its message. A denial is best told by {@link accessDenied}.
+ * category, anything else as UNKNOWN, with its message. `accessDenied` makes the usual one.
  */
 export type CallAccessRule = (access: CallAccess, caller: Caller) => void | Promise<void>;
 
