@@ -34,10 +34,10 @@ async function newProject(): Promise<string> {
 const node = (folder: string, ...args: readonly string[]) =>
   run(process.execPath, ["--conditions=source", ...args], { cwd: folder, timeout: 25_000 });
 
-async function typecheck(folder: string): Promise<void> {
+async function typecheck(folder: string, more: object = {}): Promise<void> {
   const { compilerOptions } = JSON.parse(await read("tsconfig.json")) as { compilerOptions: object };
   // Readers need not annotate what they export.
-  const options = { ...compilerOptions, isolatedDeclarations: false, declaration: false };
+  const options = { ...compilerOptions, isolatedDeclarations: false, declaration: false, ...more };
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["*.ts"] }));
   await run(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder]).catch((error: unknown) => {
     throw new Error((error as { stdout: string }).stdout, { cause: error });
@@ -97,6 +97,55 @@ describe("Getting started", () => {
     const { stdout } = await node(folder, "--test", "--test-reporter=tap");
     expect(stdout).toMatch(/^# pass 1$/m);
     expect(await readdir(folder)).not.toContain("test.txt");
+  });
+});
+
+describe("the other pages", () => {
+  /** What their examples take for granted, by name. */
+  const WORLD: Readonly<Record<string, string>> = {
+    defineResource: `import { defineResource } from "homeostat";`,
+    requeueAfter: `import { requeueAfter } from "homeostat";`,
+    z: `import { z } from "zod";`,
+    Service: `import { Service } from "./world.ts";`,
+    ConfigFile: `import { ConfigFile } from "./world.ts";`,
+    state: `import { state } from "./world.ts";`,
+    text: `import { text } from "./world.ts";`,
+  };
+  const WORLD_FILE = `
+    import { defineResource, MemoryState } from "homeostat";
+    import { z } from "zod";
+    export const Service = defineResource({
+      type: "Services.supervisor.example.dev",
+      spec: z.object({ command: z.array(z.string()).min(1), restart: z.enum(["always", "never"]).default("always") }),
+    });
+    export const ConfigFile = defineResource({ type: "ConfigFiles.example.dev", spec: z.object({ path: z.string() }) });
+    export const state = new MemoryState({ types: [Service, ConfigFile] });
+    export const text = "";
+  `;
+
+  /** A block as a file: its imports and those of what it does not declare itself, then the rest in a function. */
+  function asFile(block: string): string {
+    const imports = block.match(/^import .*$/gm) ?? [];
+    const body = block.replaceAll(/^import .*$/gm, "");
+    const given = Object.entries(WORLD).filter(
+      ([name]) => new RegExp(`\\b${name}\\b`).test(body) && !new RegExp(`const ${name}\\b`).test(body),
+    );
+    const head = [...imports, ...given.map(([, line]) => line)].join("\n");
+    return `${head}\nexport async function example(): Promise<unknown> {\n${body}\nreturn undefined;\n}\n`;
+  }
+
+  test("have examples that compile", async () => {
+    const folder = await newProject();
+    await symlink(join(ROOT, "node_modules", "zod"), join(folder, "node_modules", "zod"));
+    await writeFile(join(folder, "world.ts"), WORLD_FILE);
+    let count = 0;
+    for (const page of ["concepts", "errors", "manifests"]) {
+      for (const block of blocksOf(await read(`docs/${page}.md`), "ts")) {
+        await writeFile(join(folder, `${page}-${++count}.ts`), asFile(block));
+      }
+    }
+    expect(count).toBeGreaterThan(3);
+    await typecheck(folder, { noUnusedLocals: false });
   });
 });
 
