@@ -90,6 +90,7 @@ export {
   AccessFilter,
   EventType,
   isCancellation,
+  isReadVerb,
   NamespaceRegistry,
   NamespaceRouter,
   OwnedState,

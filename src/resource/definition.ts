@@ -116,16 +116,6 @@ export function toPrintPath(path: string): string {
   return path.startsWith("$") ? `{${path.slice(1)}}` : `{${path}}`;
 }
 
-/**
- * The JSONPath of a definition's column, or undefined when it is not a single path: peers may send text around one, or
- * several in a row.
- */
-export function fromPrintPath(printPath: string): string | undefined {
-  const path = /^\{([^{}]*)\}$/.exec(printPath)?.[1];
-  if (path === undefined) return undefined;
-  return path.startsWith("$") ? path : `$${path.startsWith("@") ? path.slice(1) : path}`;
-}
-
 const NAME = /^[A-Z][A-Za-z0-9-]+$/;
 const SUFFIX = /^[a-z][a-z0-9-]+(\.[a-z][a-z0-9-]+)*$/;
 /** Longer types are refused. Unit: UTF-16 units. */

@@ -1,32 +1,8 @@
 export { capabilityOf, defineCapability, type Capability } from "./capability.ts";
-export {
-  definitionOf,
-  fillDefinition,
-  fromPrintPath,
-  META_NAMESPACE,
-  META_OWNER,
-  NamespaceType,
-  ResourceDefinitionType,
-  toPrintPath,
-  type DefinitionInput,
-} from "./definition.ts";
+export { definitionOf, META_NAMESPACE, META_OWNER, NamespaceType, ResourceDefinitionType } from "./definition.ts";
 export type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./meta-specs.ts";
-export {
-  copyDictionary,
-  EMPTY_DICTIONARY,
-  sameDictionary,
-  sealDictionary,
-  sortedKeys,
-  type Dictionary,
-} from "./dictionary.ts";
-export {
-  NO_FINALIZERS,
-  sameFinalizers,
-  sealFinalizers,
-  withFinalizers,
-  withoutFinalizers,
-  type Finalizers,
-} from "./finalizers.ts";
+export { EMPTY_DICTIONARY, sealDictionary, sortedKeys, type Dictionary } from "./dictionary.ts";
+export { NO_FINALIZERS, sealFinalizers, withFinalizers, withoutFinalizers, type Finalizers } from "./finalizers.ts";
 export { Handle } from "./handle.ts";
 export {
   createMetadata,
@@ -59,10 +35,8 @@ export {
 export { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
 export { OpaqueSpec, type OpaqueParts } from "./opaque-spec.ts";
 export { parsePhase, Phase } from "./phase.ts";
-export { freezePlain, PlainDataError, type Frozen } from "./freeze-plain.ts";
-export { draftOf, samePlain, type Draft, type Immutable } from "./plain-data.ts";
-export { formatPointer, formatReference, samePointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
-export { parseQuantity } from "./quantity.ts";
+export { samePlain, type Draft, type Immutable } from "./plain-data.ts";
+export { formatPointer, formatReference, type Kind, type Pointer, type Ref } from "./pointer.ts";
 export { changeResource, type Change } from "./change-resource.ts";
 export {
   createResource,

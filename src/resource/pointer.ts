@@ -18,10 +18,6 @@ export interface Ref<Spec = unknown, Type extends string = string> extends Point
   readonly [SPEC]?: Spec;
 }
 
-export function samePointer(a: Pointer, b: Pointer): boolean {
-  return a.id === b.id && a.type === b.type && a.namespace === b.namespace;
-}
-
 /** `type(namespace/id)`: how a resource is named in finalizers and logs. */
 export function formatPointer(pointer: Pointer): string {
   return `${pointer.type}(${pointer.namespace}/${pointer.id})`;

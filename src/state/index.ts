@@ -35,5 +35,5 @@ export { compileQuery, type CompiledQuery } from "./query.ts";
 export { NamespaceRegistry, ResourceRegistry } from "./registries.ts";
 export { sealResourceList } from "./resource-list.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
-export { castList, isResourceType, ListCaster } from "./typed-answers.ts";
+export { castList, isResourceType } from "./typed-answers.ts";
 export { WrappedState, wrapState, type WrapOptions } from "./wrap-state.ts";

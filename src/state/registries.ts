@@ -40,7 +40,7 @@ export class ResourceRegistry {
   }
 
   /**
-   * @throws {StateError} `invalid` when the type's name breaks the rules of {@link fillDefinition}: nothing is created;
+   * @throws {StateError} `invalid` when the type's name breaks the rules, see {@link definitionOf}: nothing is created;
    * `already_exists` when the type is registered.
    */
   async register(type: AnyResourceType, options: CallOptions = {}): Promise<Resource<ResourceDefinitionSpec>> {

@@ -25,7 +25,7 @@ export function buildResource(
 }
 
 /** What `cause` says, as errors of the document. A schema may throw anything; that must not hide other documents. */
-export function specErrors(source: YamlSource, cause: unknown, fallback: string): readonly YamlError[] {
+function specErrors(source: YamlSource, cause: unknown, fallback: string): readonly YamlError[] {
   if (cause instanceof StateError && cause.issues !== undefined) {
     return cause.issues.map(({ path, message }) => {
       const field = ["spec", ...path];

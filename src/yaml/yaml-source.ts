@@ -195,7 +195,7 @@ function aliasTargets(document: Document.Parsed): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-export function kindOfNode(node: Node | null): string {
+function kindOfNode(node: Node | null): string {
   if (isMap(node)) return "a mapping";
   if (isSeq(node)) return "a list";
   if (node === null || (isScalar(node) && node.value === null)) return "nothing";
