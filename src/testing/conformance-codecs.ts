@@ -17,21 +17,28 @@ export const pathCodec: SpecCodec<PathSpec> = Object.freeze({
   },
 });
 
+/** Below this a number has no more than 48 bits, zig-zag form included, and seven bytes as a varint. */
+const EXACT = 2 ** 47;
+const EXACT_BYTES = 7;
+
+const decodeShort = (zigzag: number): number => (zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2);
+/** The schema refuses what cannot be exact. */
+const decodeLong = (zigzag: bigint): number => Number(zigzag % 2n === 0n ? zigzag / 2n : -(zigzag + 1n) / 2n);
+
 /** One zig-zag varint, nothing around it. No bytes are 0. */
 export const intCodec: SpecCodec<IntSpec> = Object.freeze({
   encode({ value }: Immutable<IntSpec>): Uint8Array {
-    const writer = new WireWriter();
-    const number = BigInt(value);
-    writer.uint64(number < 0n ? -2n * number - 1n : 2n * number);
+    const writer = new WireWriter(10);
+    if (Math.abs(value) < EXACT) writer.int64(value < 0 ? -2 * value - 1 : 2 * value);
+    else writer.uint64(value < 0 ? -2n * BigInt(value) - 1n : 2n * BigInt(value));
     return writer.take();
   },
   decode(bytes: Uint8Array): unknown {
     if (bytes.length === 0) return { value: 0 };
     const reader = new WireReader(bytes);
-    const zigzag = reader.uint64();
+    const value = bytes.length <= EXACT_BYTES ? decodeShort(reader.int64()) : decodeLong(reader.uint64());
     if (!reader.atEnd) throw new TypeError("there are bytes behind the number");
-    // The schema refuses what cannot be exact.
-    return { value: Number(zigzag % 2n === 0n ? zigzag / 2n : -(zigzag + 1n) / 2n) };
+    return { value };
   },
 });
 

@@ -41,8 +41,7 @@ export function formatInstant(seconds: number, nanos: number): string {
   const whole = seconds + carry;
   if (whole < FIRST_SECOND) return formatInstant(FIRST_SECOND, 0);
   if (whole > LAST_SECOND) return formatInstant(LAST_SECOND, NANOS_PER_SECOND - 1);
-  const days = Math.floor(whole / SECONDS_PER_DAY);
-  return formatDay(days, whole - days * SECONDS_PER_DAY) + formatFraction(nanos - carry * NANOS_PER_SECOND);
+  return formatParts(whole, nanos - carry * NANOS_PER_SECOND);
 }
 
 /** A Timestamp field; absent parts are 0. */
@@ -70,21 +69,10 @@ export function readTimestamp(reader: WireReader, before: Instant | undefined): 
   return { seconds, nanos };
 }
 
-function formatFraction(nanos: number): string {
-  if (nanos === 0) return "Z";
-  const millis = Math.floor(nanos / 1_000_000);
-  const micros = Math.floor(nanos / 1000) - millis * 1000;
-  const rest = nanos - millis * 1_000_000 - micros * 1000;
-  if (rest > 0) return `.${threeDigits(millis)}${threeDigits(micros)}${threeDigits(rest)}Z`;
-  return micros > 0 ? `.${threeDigits(millis)}${threeDigits(micros)}Z` : `.${threeDigits(millis)}Z`;
-}
-
-const threeDigits = (value: number): string =>
-  String.fromCharCode(CODE_0 + Math.floor(value / 100), tensCode(value % 100), onesCode(value));
-
-/** Codes of the last two digits. */
-const tensCode = (value: number): number => CODE_0 + (Math.floor(value / 10) % 10);
-const onesCode = (value: number): number => CODE_0 + (value % 10);
+/** Codes of the last three digits. */
+const hundreds = (value: number): number => CODE_0 + (Math.floor(value / 100) % 10);
+const tens = (value: number): number => CODE_0 + (Math.floor(value / 10) % 10);
+const ones = (value: number): number => CODE_0 + (value % 10);
 
 /** Seconds that the zone at `at` is ahead of UTC. */
 function offsetSeconds(text: string, at: number): number {
@@ -94,7 +82,7 @@ function offsetSeconds(text: string, at: number): number {
 }
 
 const CODE_0 = 48;
-const [DASH, COLON, LETTER_T] = [45, 58, 84] as const;
+const [DASH, DOT, COLON, LETTER_T, LETTER_Z] = [45, 46, 58, 84, 90] as const;
 
 function isDigit(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
@@ -122,8 +110,13 @@ function daysFromCivil(year: number, month: number, day: number): number {
   return era * ERA_DAYS + dayOfEra - EPOCH_DAYS;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS` of a day counted from 1970-01-01 and a second of it. Every resource has two of them to read. */
-function formatDay(days: number, secondOfDay: number): string {
+/**
+ * The text of a moment. Every resource has two of them, and one call with all the characters makes one string; joining
+ * pieces makes many, which live as long as it.
+ */
+function formatParts(whole: number, nanos: number): string {
+  const days = Math.floor(whole / SECONDS_PER_DAY);
+  const secondOfDay = whole - days * SECONDS_PER_DAY;
   const shifted = days + EPOCH_DAYS;
   const era = Math.floor(shifted / ERA_DAYS);
   const dayOfEra = shifted - era * ERA_DAYS;
@@ -135,29 +128,45 @@ function formatDay(days: number, secondOfDay: number): string {
   const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  const century = Math.floor(year / 100);
   const hour = Math.floor(secondOfDay / 3600);
   const minute = Math.floor(secondOfDay / 60) % 60;
   const second = secondOfDay % 60;
-  // One call with all the characters makes one string; joining pieces makes many.
-  return String.fromCharCode(
-    CODE_0 + Math.floor(year / 1000),
-    tensCode(Math.floor(year / 10)),
-    tensCode(year),
-    onesCode(year),
+  const millis = Math.floor(nanos / 1_000_000);
+  const micros = Math.floor(nanos / 1000) % 1000;
+  const rest = nanos % 1000;
+  // All 30 characters; the text may end earlier.
+  const text = String.fromCharCode(
+    tens(century),
+    ones(century),
+    tens(year),
+    ones(year),
     DASH,
-    tensCode(month),
-    onesCode(month),
+    tens(month),
+    ones(month),
     DASH,
-    tensCode(day),
-    onesCode(day),
+    tens(day),
+    ones(day),
     LETTER_T,
-    tensCode(hour),
-    onesCode(hour),
+    tens(hour),
+    ones(hour),
     COLON,
-    tensCode(minute),
-    onesCode(minute),
+    tens(minute),
+    ones(minute),
     COLON,
-    tensCode(second),
-    onesCode(second),
+    tens(second),
+    ones(second),
+    nanos === 0 ? LETTER_Z : DOT,
+    hundreds(millis),
+    tens(millis),
+    ones(millis),
+    micros === 0 && rest === 0 ? LETTER_Z : hundreds(micros),
+    tens(micros),
+    ones(micros),
+    rest === 0 ? LETTER_Z : hundreds(rest),
+    tens(rest),
+    ones(rest),
+    LETTER_Z,
   );
+  return rest > 0 ? text : text.slice(0, nanos === 0 ? 20 : micros === 0 ? 24 : 27);
 }
