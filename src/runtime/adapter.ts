@@ -27,6 +27,8 @@ export interface Route {
 export interface Adapter {
   readonly name: string;
   route(input: DeclaredInput): Route;
+  /** The registration stands. Called once, before {@link start}. */
+  registered(): void;
   /** Begins to run the controller. Resolves, never rejects, when everything of it has ended after {@link stop}. */
   start(): Promise<void>;
   /** Asks it to stop. */

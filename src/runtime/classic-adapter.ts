@@ -54,6 +54,10 @@ export class ClassicAdapter implements Adapter {
     this.#state = facade.state;
     this.#allow = facade.allow;
     this.#backoff = new Backoff(parts.random);
+  }
+
+  /** The first wake-up is due at once: what was there before, no event tells. */
+  registered(): void {
     this.#slot.fill();
   }
 

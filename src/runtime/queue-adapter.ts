@@ -68,6 +68,9 @@ export class QueueAdapter implements Adapter {
     this.#mapped = mappings.map((mapping) => this.#mapLane(mapping));
   }
 
+  /** Nothing is due before the start, which fills the queue. */
+  registered(): void {}
+
   route(input: DeclaredInput): Route {
     if (input.kind === "primary") return this.#primaryRoute(input);
     const lane = this.#mapped.find((one) => sameInputKey(one.job.input, input));

@@ -83,9 +83,11 @@ describe("registration", () => {
     const me = classic("Me", { inputs: [strong(Int)], outputs: [exclusive(Str)] });
     await expect(runtime.register(me)).rejects.toMatchObject({ code: "watch_failed", message: /"Me".*no watch today/ });
     expect(runtime.graph().edges).toEqual([]);
+    expect(runtime.metrics.value("controller_wakeups", "Me")).toBe(0);
     refuse = false;
     await runtime.register(me);
     expect(runtime.graph().edges).toHaveLength(2);
+    expect(runtime.metrics.value("controller_wakeups", "Me")).toBe(1);
     await runtime[Symbol.asyncDispose]();
     await running;
   });

@@ -80,7 +80,7 @@ export class Runtime implements AsyncDisposable {
       updateInputs: (name, inputs) => this.#serial.run(() => this.#updateInputs(name, inputs)),
       listed: (kind, ids) => this.#watches.listed(kind, ids),
     };
-    for (const controller of this.#options.controllers) this.#admit(controller);
+    for (const controller of this.#options.controllers) this.#admit(controller).registered();
   }
 
   /**
@@ -142,7 +142,10 @@ export class Runtime implements AsyncDisposable {
   async #register(controller: Controller | QueueController): Promise<void> {
     this.#refuseWhenStopped(controller.name);
     const adapter = this.#admit(controller);
-    if (this.#phase === "new") return;
+    if (this.#phase === "new") {
+      adapter.registered();
+      return;
+    }
     const { name } = adapter;
     try {
       await this.#watches.open(this.#controllers.graph.inputsOf(name));
@@ -153,6 +156,7 @@ export class Runtime implements AsyncDisposable {
     }
     if (this.#isStopped()) this.#controllers.withdraw(name);
     this.#refuseWhenStopped(name);
+    adapter.registered();
     this.#start(adapter);
   }
 
