@@ -1,9 +1,10 @@
-import { chmod, lstat, readdir, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer, connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { GrpcChannel, GrpcServer, Status } from "../../src/grpc/transport/index.ts";
+import { LONGEST_PATH_BYTES } from "../../src/grpc/transport/address.ts";
 import { bytes, byPath, echo, failureOf, openDirectory, startServer, text } from "./fixture.ts";
 
 const servers: GrpcServer[] = [];
@@ -76,6 +77,20 @@ describe("a unix socket", () => {
     await newServer().listen(`unix:${path}`);
     await first.close();
     await using channel = new GrpcChannel(`unix:${path}`);
+    expect(text(await channel.unary("/t.T/Echo", bytes("x")))).toBe("x");
+  });
+
+  test("whose directory is too long to bind in is refused, with the reason", async () => {
+    await using directory = await openDirectory();
+    const deep = directory.path("d".repeat(LONGEST_PATH_BYTES - 11 - directory.path("").length));
+    await mkdir(deep);
+    await expect(newServer().listen(`unix:${deep}/s`)).rejects.toThrow(
+      /directory of a unix socket .* at most \d+ bytes/,
+    );
+    const shorter = deep.slice(0, -1);
+    await mkdir(shorter);
+    await newServer().listen(`unix:${shorter}/s`);
+    await using channel = new GrpcChannel(`unix:${shorter}/s`);
     expect(text(await channel.unary("/t.T/Echo", bytes("x")))).toBe("x");
   });
 

@@ -6,7 +6,7 @@ export type Address =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number };
 
 /** Longest path of a unix socket, by the size of its field in the system's structure. */
-const LONGEST_PATH_BYTES = process.platform === "linux" ? 107 : 103;
+export const LONGEST_PATH_BYTES: number = process.platform === "linux" ? 107 : 103;
 
 /**
  * Reads `unix:PATH`, `unix:///PATH`, `tcp://HOST:PORT`, `tcp:HOST:PORT` or `HOST:PORT`. A host that is an IPv6 address

@@ -1,6 +1,10 @@
 import { chmod, lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { LONGEST_PATH_BYTES } from "./address.ts";
+
+/** What the place to bind is longer than the directory of the socket, such as `/.hXXXXXX/s`. Unit: bytes. */
+const BIND_PATH_BYTES = 11;
 
 /** A unix socket that is being taken. */
 export interface UnixSocketPlace {
@@ -25,6 +29,10 @@ export interface PublishedSocket {
  * @throws {Error} When a server answers at `path`, or something other than a socket is there.
  */
 export async function takeUnixSocket(path: string, mode: number): Promise<UnixSocketPlace> {
+  const longest = LONGEST_PATH_BYTES - BIND_PATH_BYTES;
+  if (Buffer.byteLength(dirname(path)) > longest) {
+    throw new TypeError(`the directory of a unix socket to listen on may have at most ${longest} bytes: ${path}`);
+  }
   await expectFree(path);
   const directory = await mkdtemp(join(dirname(path), ".h"));
   const bindPath = join(directory, "s");
