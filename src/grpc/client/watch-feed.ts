@@ -101,7 +101,16 @@ export class WatchFeed {
   /** The next events, at least one; undefined when there are no more. One reader at a time. */
   async read(): Promise<readonly Event[] | undefined> {
     while (this.#state === "open") {
-      const batch = await this.#readOnce();
+      let batch = NOTHING;
+      try {
+        const failure = this.#failure;
+        const events = failure === undefined ? this.#stream?.take() : undefined;
+        if (failure !== undefined) batch = await this.#onFailure(failure);
+        else if (events !== undefined) batch = this.#take(events);
+        else await this.#stream?.fill();
+      } catch (error) {
+        if (this.#state === "open") batch = await this.#recover(explainBreak(error, this.#target), error);
+      }
       if (batch.length > 0) return batch;
     }
     return undefined;
@@ -116,16 +125,10 @@ export class WatchFeed {
 
   readonly #onAbort = (): void => this.end(this.#signal?.reason);
 
-  async #readOnce(): Promise<readonly Event[]> {
-    const failure = this.#failure;
+  /** What the server told of is the end, unless it is that the watch fell behind. */
+  #onFailure(failure: Error): readonly Event[] | Promise<readonly Event[]> {
     this.#failure = undefined;
-    if (failure !== undefined) return isLost(failure) ? this.#recover(failure, failure) : this.#fail(failure);
-    try {
-      const events = await this.#stream?.next();
-      return events === undefined || this.#state !== "open" ? NOTHING : this.#take(events);
-    } catch (error) {
-      return this.#state === "open" ? this.#recover(explainBreak(error, this.#target), error) : NOTHING;
-    }
+    return isLost(failure) ? this.#recover(failure, failure) : this.#fail(failure);
   }
 
   /** What the reader is to see of a message. */

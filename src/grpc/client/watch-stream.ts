@@ -20,19 +20,21 @@ export class WatchStream {
   }
 
   /**
-   * The events of the next message; there may be none.
+   * The events of the next message that has come; there may be none in it. Undefined when no message is left.
    *
-   * @throws {GrpcError} When the stream ended, however it did. What else it throws says that the message cannot be read.
+   * @throws When the message cannot be read.
    */
-  async next(): Promise<readonly (Event | UnknownEvent)[]> {
-    let message = this.#messages[this.#next++];
-    if (message === undefined) {
-      this.#messages = (await this.#stream.read()) ?? [];
-      message = this.#messages[0];
-      this.#next = 1;
-    }
-    if (message === undefined) throw new GrpcError(Status.unavailable, "the server ended the stream");
-    return this.#decode(message);
+  take(): readonly (Event | UnknownEvent)[] | undefined {
+    const message = this.#messages[this.#next++];
+    return message && this.#decode(message);
+  }
+
+  /** Waits for messages. @throws {GrpcError} When the stream ended, however it did. */
+  async fill(): Promise<void> {
+    const messages = await this.#stream.read();
+    if (messages === undefined) throw new GrpcError(Status.unavailable, "the server ended the stream");
+    this.#messages = messages;
+    this.#next = 0;
   }
 
   /** Ends the call, if it is not over. */
