@@ -162,6 +162,23 @@ spec:
     expect(JSON.parse((await run("get svc raw -o json")).stdout)).toMatchObject({ spec: null });
   });
 
+  test("a spec that a peer wrote badly hides no other", async () => {
+    for (const [id, yaml] of Object.entries({ torn: "command: [\n", lost: "command: *nobody\n" })) {
+      await state.create(opaque(Service.create(id, { command: [] }), yaml));
+    }
+    const yaml = await run("get svc -o yaml");
+    expect(yaml.code).toBe(0);
+    expect(yaml.stdout.match(/# spec: cannot be shown: line \d/g)).toHaveLength(2);
+    const json = await run("get svc -o json");
+    expect(JSON.parse(json.stdout)).toMatchObject([
+      { metadata: { id: "db" }, spec: { command: ["postgres"] } },
+      { metadata: { id: "lost" }, spec: null },
+      { metadata: { id: "torn" }, spec: null },
+      { metadata: { id: "web" }, spec: { command: ["node", "web.js"] } },
+    ]);
+    expect(json.stderr.match(/^homeostat: the spec of .* cannot be shown/gm)).toHaveLength(2);
+  });
+
   test("an unknown format is a mistake", async () => {
     expect(await run("get svc -o xml")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("xml") });
   });

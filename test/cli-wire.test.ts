@@ -2,10 +2,11 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MemoryState, ResourceDefinitionType, StateError, type Resource, type State } from "homeostat";
-import { accessDenied, connect, server, type StateServer, type StateServerOptions } from "homeostat/grpc";
+import { defineResource, MemoryState, ResourceDefinitionType, StateError, type Resource, type State } from "homeostat";
+import { accessDenied, connect, protobufSpec, server, type StateServer, type StateServerOptions } from "homeostat/grpc";
 import { openState } from "../src/cli/open-state.ts";
 import { describeTypes } from "../src/control-plane/index.ts";
+import { ResourceDefinitionSpecSchema } from "../src/grpc/gen/cosi/resource/meta/meta_pb.ts";
 import { Job, runOn, Secret, Service, type FakeHost, type Outcome } from "./cli-fixture.ts";
 import {
   authority,
@@ -209,6 +210,52 @@ describe("a State that knows its types", () => {
       stdout: "",
       stderr: "",
     });
+  });
+});
+
+describe("a type whose specs are protobuf messages", () => {
+  const Reel = defineResource({
+    type: "Reels.film.example.dev",
+    spec: protobufSpec(ResourceDefinitionSpecSchema),
+    columns: { Title: "$.displayType" },
+  });
+  const manifest = "metadata: { type: reel, id: a }\nspec: { displayType: Jaws, aliases: [shark] }\n";
+
+  test("is written and edited where the server knows it", async () => {
+    const state = new MemoryState({ types: [Reel] });
+    await describeTypes(state, [Reel], new Map());
+    await serving(state, { types: [Reel] });
+    expect(await at("apply -f -", manifest)).toEqual({
+      code: 0,
+      stdout: "Reels.film.example.dev/a created\n",
+      stderr: "",
+    });
+    expect((await state.get(Reel, "a")).spec).toMatchObject({ displayType: "Jaws", aliases: ["shark"] });
+    expect((await at("apply -f -", manifest)).stdout).toContain("unchanged");
+    expect((await at("apply -f -", manifest.replace("Jaws", "Orca"))).stdout).toContain("configured");
+    expect((await at("get reel")).stdout).toMatch(/TITLE\ndefault +Reel +a +2 +Orca\n$/);
+    await writeFile(join(folder, "editor"), "sed -i 's/Orca/Moby/' $1\n");
+    const host = { env: { PATH: process.env["PATH"], EDITOR: `sh ${join(folder, "editor")}` } };
+    expect((await run(`edit reel a --endpoint ${socket}`, "", host)).stdout).toContain("edited");
+    expect((await state.get(Reel, "a")).spec.displayType).toBe("Moby");
+    expect(await at("apply -f -", manifest.replace("[shark]", "7"))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^stdin:1:1: .*aliases/),
+    });
+  });
+
+  test("is left to programs that know it where the server does not, but its labels are not", async () => {
+    const state = new MemoryState();
+    await describeTypes(state, [Reel], new Map());
+    await serving(state);
+    const client = connect(socket, { types: [Reel] });
+    open.push(client);
+    await client.create(Reel.create("a", { displayType: "Jaws" }));
+    expect(await at("apply -f -", manifest)).toMatchObject({ code: 1, stderr: expect.stringContaining("binary form") });
+    expect((await at("label reel a seen=yes")).stdout).toContain("labeled");
+    const stored = await client.get(Reel, "a");
+    expect(stored.spec.displayType).toBe("Jaws");
+    expect(stored.metadata.labels).toEqual({ seen: "yes" });
   });
 });
 

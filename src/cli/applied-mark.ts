@@ -22,14 +22,22 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, part]) => [key, sortKeys(part)]));
 }
 
-/** True when `whole` says everything that `part` says; mappings may say more. */
-export function covers(whole: unknown, part: unknown): boolean {
+/**
+ * True when `whole` says everything that `part` says; mappings may say more.
+ *
+ * @param isLoose - A number may have become a text, as protobuf's JSON does with large ones. Default: false.
+ */
+export function covers(whole: unknown, part: unknown, isLoose = false): boolean {
   if (Array.isArray(part)) {
-    return Array.isArray(whole) && whole.length === part.length && part.every((one, i) => covers(whole[i], one));
+    if (!Array.isArray(whole) || whole.length !== part.length) return false;
+    return part.every((one, i) => covers(whole[i], one, isLoose));
   }
-  if (!isRecord(part)) return formatJson(whole) === formatJson(part);
-  if (!isRecord(whole)) return false;
-  return Object.entries(part).every(([key, one]) => Object.hasOwn(whole, key) && covers(whole[key], one));
+  if (isRecord(part)) {
+    if (!isRecord(whole)) return false;
+    return Object.entries(part).every(([key, one]) => Object.hasOwn(whole, key) && covers(whole[key], one, isLoose));
+  }
+  const [a, b] = [formatJson(whole), formatJson(part)];
+  return a === b || (isLoose && typeof whole === "string" && typeof part !== "string" && a === `"${b}"`);
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

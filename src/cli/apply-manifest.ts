@@ -1,10 +1,17 @@
-import { hasCode, patchMetadata, UNDEFINED_VERSION, type MetadataDraft, type Resource } from "../resource/index.ts";
+import {
+  createResource,
+  hasCode,
+  patchMetadata,
+  UNDEFINED_VERSION,
+  type MetadataDraft,
+  type Resource,
+} from "../resource/index.ts";
 import type { State } from "../state/index.ts";
 import { APPLIED_ANNOTATION, covers, digestOf } from "./applied-mark.ts";
 import { CliError, usageError } from "./cli-error.ts";
 import { ExitCode } from "./exit-code.ts";
 import { readableValue } from "./readable-value.ts";
-import { specLike } from "./spec-like.ts";
+import type { SpecWriter } from "./spec-writer.ts";
 
 export interface ApplyManifestOptions {
   /** False for a manifest that leaves the spec as it is. */
@@ -12,6 +19,7 @@ export interface ApplyManifestOptions {
   /** The only namespace that is allowed, if any. */
   readonly namespace: string | undefined;
   readonly owner: string | undefined;
+  readonly specs: SpecWriter;
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +34,7 @@ export type Applied = "created" | "configured" | "unchanged";
 export async function applyManifest(
   state: State,
   manifest: Resource,
-  { hasSpec, namespace, owner, signal }: ApplyManifestOptions,
+  { hasSpec, namespace, owner, specs, signal }: ApplyManifestOptions,
 ): Promise<Applied> {
   const { metadata } = manifest;
   if (namespace !== undefined && metadata.namespace !== namespace) {
@@ -39,8 +47,10 @@ export async function applyManifest(
   const digest = digestOf(manifest.spec);
   if (metadata.version === UNDEFINED_VERSION && (await state.getOrNull(pointer, { signal })) === undefined) {
     const annotations = { ...metadata.annotations, [APPLIED_ANNOTATION]: digest };
+    const spec = await specs.write(pointer, undefined, manifest.spec);
+    const created = spec === manifest.spec ? manifest : createResource(metadata, spec);
     try {
-      await state.create(patchMetadata(manifest, { annotations }), { owner, signal });
+      await state.create(patchMetadata(created, { annotations }), { owner, signal });
       return "created";
     } catch (error) {
       // Somebody was faster: what they created is there to be updated.
@@ -57,7 +67,7 @@ export async function applyManifest(
       if (setsMetadata || setsSpec) checkVersion(manifest, draft);
       if (!setsSpec) return undefined;
       draft.annotations[APPLIED_ANNOTATION] = digest;
-      return specLike(pointer, spec, manifest.spec);
+      return specs.write(pointer, spec, manifest.spec);
     },
     { owner, signal },
   );
@@ -85,8 +95,8 @@ function says(
   annotations: Readonly<Record<string, string>>,
   digest: string,
 ): boolean {
-  if (!covers(stored, wanted)) return false;
-  return annotations[APPLIED_ANNOTATION] === digest || covers(wanted, stored);
+  if (annotations[APPLIED_ANNOTATION] === digest) return covers(stored, wanted, true);
+  return covers(stored, wanted) && covers(wanted, stored);
 }
 
 function checkVersion({ metadata }: Resource, { version }: MetadataDraft): void {

@@ -1,5 +1,6 @@
 import { OpaqueSpec, type Resource } from "../resource/index.ts";
-import { writeForeign } from "./output.ts";
+import { describeFailure } from "./failure.ts";
+import { onOneLine, writeForeign } from "./output.ts";
 import {
   isHidden,
   type Printer,
@@ -27,7 +28,12 @@ export async function formatShown(shown: Shown, options: Pick<PrinterOptions, "s
     return withoutSpec(resource, reason);
   }
   const { formatResource } = await import("../yaml/index.ts");
-  return formatResource(resource);
+  try {
+    return formatResource(resource);
+  } catch (error) {
+    // One resource that a peer wrote badly must not hide the others.
+    return withoutSpec(resource, `cannot be shown: ${onOneLine(describeFailure(error))}`);
+  }
 }
 
 /** A stream of YAML documents; in a watch each of them starts with the event. */

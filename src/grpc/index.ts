@@ -35,3 +35,4 @@ export {
   statusName,
 } from "./transport/index.ts";
 export { defaultEndpoint, type DefaultEndpointOptions } from "./default-endpoint.ts";
+export { encodeReadableSpec, isReadableRefusal, readableProbe } from "./messages/readable-spec.ts";

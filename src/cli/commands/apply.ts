@@ -10,6 +10,7 @@ import { readManifestFiles } from "../manifest-files.ts";
 import { describeMistakes } from "../manifest-mistakes.ts";
 import { withoutControls, writeForeign } from "../output.ts";
 import { nameOf } from "../printer.ts";
+import { SpecWriter } from "../spec-writer.ts";
 
 export interface ApplyOptions {
   /** Files, folders, `-` for standard input. */
@@ -31,6 +32,7 @@ export async function apply(context: WriteContext, options: ApplyOptions): Promi
   const texts = await readManifestFiles(options.files, options.recursive ?? false, context);
   const catalog = await loadKinds(context.state, context.signal);
   const { parseManifests } = await import("../../yaml/index.ts");
+  const specs = new SpecWriter(context.state, context.signal);
   let exitCode: ExitCode = ExitCode.ok;
   let count = 0;
   const complain = async (message: string): Promise<void> => {
@@ -47,6 +49,7 @@ export async function apply(context: WriteContext, options: ApplyOptions): Promi
           hasSpec: !manifests.withoutSpec.has(resource),
           namespace: options.namespace,
           owner: options.owner,
+          specs,
           signal: context.signal,
         });
         await writeForeign(context.stdout, `${nameOf(resource.metadata)} ${done}\n`);

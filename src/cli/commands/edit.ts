@@ -15,7 +15,7 @@ import { nameOf } from "../printer.ts";
 import { readableSpec } from "../readable-value.ts";
 import { runEditor } from "../run-editor.ts";
 import { parseOneSelection, pointerIn } from "../selection.ts";
-import { specLike } from "../spec-like.ts";
+import { SpecWriter } from "../spec-writer.ts";
 import { formatShown } from "../yaml-printer.ts";
 
 export interface EditOptions {
@@ -44,6 +44,7 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
   const pointer = pointerIn(kind, options.namespace ?? kind.defaultNamespace, selection.id);
   const stored = await state.get(pointer, { signal });
 
+  const specs = new SpecWriter(state, signal);
   const folder = await mkdtemp(join(tmpdir(), "homeostat-edit-"));
   const file = join(folder, "resource.yaml");
   // Who edits a sensitive resource has to see it.
@@ -62,7 +63,7 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
       }
       isKept = true;
       try {
-        const changed = await readEdited(edited, stored, kind);
+        const changed = await readEdited(edited, stored, kind, specs);
         if (changed === undefined) {
           isKept = false;
           await stderr.write("homeostat: nothing was changed\n");
@@ -104,7 +105,12 @@ const withoutComments = (text: string): string => text.replaceAll(/^#.*\n?/gm, "
 const FIXED = ["namespace", "type", "id", "version", "owner", "phase", "created", "updated"] as const;
 
 /** The stored resource with what the user changed; undefined when that comes to nothing. @throws {YamlError} */
-async function readEdited(text: string, stored: Resource, kind: NamedKind): Promise<Resource | undefined> {
+async function readEdited(
+  text: string,
+  stored: Resource,
+  kind: NamedKind,
+  specs: SpecWriter,
+): Promise<Resource | undefined> {
   const edited = parseResource(text, { types: [looseType(kind)] });
   for (const field of FIXED) {
     // Times are shown in whole seconds, so that an unchanged one is not what is stored.
@@ -117,6 +123,6 @@ async function readEdited(text: string, stored: Resource, kind: NamedKind): Prom
   const metadata = withMetadata(stored.metadata, { labels, annotations, finalizers });
   // A spec that nobody touched keeps the bytes that it came as.
   const isSameSpec = samePlain(edited.spec, await readableSpec(stored));
-  if (!isSameSpec) return createResource(metadata, await specLike(metadata, stored.spec, edited.spec));
+  if (!isSameSpec) return createResource(metadata, await specs.write(metadata, stored.spec, edited.spec));
   return samePlain(metadata, stored.metadata) ? undefined : replaceMetadata(stored, metadata);
 }

@@ -15,6 +15,7 @@ import {
   type Tombstone,
   type TypeRegistry,
 } from "../../resource/index.ts";
+import { decodeReadableSpec, isReadableSpec } from "./readable-spec.ts";
 import { ResourceParts } from "./resource-parts.ts";
 import { buildSpecField, WITH_YAML } from "./spec-field.ts";
 
@@ -117,7 +118,7 @@ function typedResource(metadata: Metadata, parts: ResourceParts, type: AnyResour
 
 function decodeSpec(metadata: Metadata, bytes: Uint8Array, { codec }: AnyResourceType): unknown {
   try {
-    return codec.decode(bytes);
+    return isReadableSpec(bytes) ? decodeReadableSpec(bytes, codec) : codec.decode(bytes);
   } catch (cause) {
     throw invalid(
       metadata,
