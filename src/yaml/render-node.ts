@@ -89,9 +89,11 @@ function bytesNode(bytes: Uint8Array): Scalar {
 
 /** The YAML text that came with the spec, in its own style. */
 function opaqueNode(spec: OpaqueSpec): Node {
-  const node = new YamlSource(spec.yaml ?? "", { schema: "failsafe" }).root;
+  const source = new YamlSource(spec.yaml ?? "", { schema: "failsafe" });
+  const node = source.root;
   if (node === null) throw new StateError("invalid", "the spec came without YAML text, so it has no YAML form");
   visit(node, {
+    Alias: (_, alias) => void source.resolve(alias, ["spec"]),
     Scalar: (_, scalar) => {
       if (typeof scalar.value === "string" && startsWithSpaces(scalar.value)) scalar.type = Scalar.QUOTE_DOUBLE;
     },

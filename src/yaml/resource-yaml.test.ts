@@ -150,6 +150,15 @@ describe("parseResource", () => {
   });
 });
 
+test("an opaque spec with an alias that stands for nothing is refused with its place", () => {
+  const spec = new OpaqueSpec({ yaml: "a: &x 1\nb: [*x, *y]\n" });
+  expect(() => formatResource(createResource({ namespace: "", type: "t", id: "a" }, spec))).toThrow(
+    "line 2, column 9: spec: there is no anchor &y before this alias",
+  );
+  const fine = new OpaqueSpec({ yaml: "a: &x 1\nb: [*x]\n" });
+  expect(formatResource(createResource({ namespace: "", type: "t", id: "a" }, fine))).toContain("b: [*x]");
+});
+
 describe("opaque specs", () => {
   const wire: MetadataInit = {
     namespace: "lab",
