@@ -350,6 +350,27 @@ describe("large contents", () => {
     expect(events.slice(0, -1).map(({ resource }) => resource?.metadata?.id)).toEqual(ids);
   });
 
+  test("come in smaller messages the more watches a connection has, so that slow ones do not stop its calls", async () => {
+    const state = new MemoryState();
+    const yaml = "x".repeat(100 * 1024);
+    for (let i = 0; i < 40; i++) {
+      await state.create(createResource({ ...kind, id: `r${i}` }, new OpaqueSpec({ yaml })));
+    }
+    await using peer = await Served.start(state);
+    const options = { bootstrapContents: true, aggregated: true };
+    const watches = Array.from({ length: 80 }, () => peer.watch({ ...kind, options, apiVersion: 1 }));
+    await Promise.all(watches.map((watch) => watch.next()));
+    // None of them is read any further, and there is still room for calls.
+    expect((await peer.get({ ...kind, id: "r0" })).resource?.metadata?.id).toBe("r0");
+    const last = watches.at(-1);
+    for (let left = 41; left > 0;) {
+      const message = await last?.next();
+      left -= message?.event.length ?? left;
+      expect(message?.event.length).toBeLessThanOrEqual(3);
+    }
+    for (const watch of watches) watch.stream.cancel();
+  });
+
   test("are split by number as well; an event above the size goes alone", async () => {
     const state = new MemoryState();
     for (let i = 0; i < 25; i++) await state.create(make(`r${i}`));

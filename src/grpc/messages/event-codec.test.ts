@@ -13,6 +13,7 @@ import {
 import { EventType, type Event } from "../../state/index.ts";
 import { Int, PathResource } from "../../testing/index.ts";
 import { EventType as WireType, WatchResponseSchema } from "../gen/cosi/resource/state_pb.ts";
+import { FramedMessages } from "../transport/message-frame.ts";
 import { isGrpcError } from "../transport/grpc-error.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import { EventEncoder, knownEvents } from "./event-encoder.ts";
@@ -148,6 +149,31 @@ describe("events for peers", () => {
     encoder.encodeBatch(open);
     open.push(created("b"));
     expect(decode([...encoder.encodeBatch(open)]).length).toBe(2);
+  });
+
+  test("are framed once for all streams when they are large", () => {
+    const resource = Int.create("large", { value: 1 }, { annotations: { padding: "x".repeat(5000) } }) as Resource;
+    const large = { type: EventType.created, resource, bookmark: Uint8Array.of(1) } as Event;
+    const message = encoder.encode(large);
+    expect(encoder.framed(message)).toBeInstanceOf(FramedMessages);
+    expect(encoder.framed(encoder.encode(large))).toBe(encoder.framed(message));
+    expect(decode([message])[0]?.resource?.metadata?.id).toBe("large");
+    const batch = Object.freeze([large, created("b")]);
+    const [joined] = encoder.encodeBatch(batch);
+    const framed = joined && encoder.framed(joined);
+    expect(framed).toBeInstanceOf(FramedMessages);
+    const small = encoder.encode(created("a"));
+    expect(encoder.framed(small)).toBe(small);
+  });
+
+  test("of a batch are split at a smaller size where that is asked for", () => {
+    const batch = Object.freeze(Array.from({ length: 20 }, (_, i) => created(`id-${i}`)));
+    const [whole, ...none] = encoder.encodeBatch(batch);
+    expect(none).toEqual([]);
+    const parts = [...encoder.encodeBatch(batch, 500)];
+    expect(parts.length).toBeGreaterThan(2);
+    const ids = (messages: readonly Uint8Array[]) => decode(messages).map((event) => event.resource?.metadata?.id);
+    expect(ids(parts)).toEqual(ids([whole ?? new Uint8Array()]));
   });
 
   test("are encoded when their message is due, where they are very many", () => {

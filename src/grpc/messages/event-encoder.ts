@@ -1,6 +1,7 @@
 import { WireWriter } from "../../internal/wire-writer.ts";
 import { StateError } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
+import { FramedMessages, PREFIX_BYTES } from "../transport/message-frame.ts";
 import { contentOfField, type ResourceEncoder } from "./resource-encoder.ts";
 
 const EVENT_TAG = 0x0a;
@@ -23,6 +24,9 @@ export const EVENT_NUMBER: Readonly<Record<Exclude<EventType, "Resynced">, numbe
 /** Larger batches are not remembered: what many wait for at once is what happened in one turn. */
 const MOST_SHARED = 1000;
 
+/** From this size on a message for many goes out on all streams without a copy for each. Unit: bytes. */
+const LARGE = 4096;
+
 export interface EventEncoderOptions {
   /** A batch is split into messages of at most this size; a larger event goes alone. Unit: bytes. Default: 1 MiB. */
   readonly mostBytes?: number | undefined;
@@ -40,6 +44,7 @@ export class EventEncoder {
   readonly #mostEvents: number;
   readonly #messages = new WeakMap<Event, Uint8Array>();
   readonly #batches = new WeakMap<readonly Event[], readonly Uint8Array[]>();
+  readonly #frames = new WeakMap<Uint8Array, FramedMessages>();
 
   constructor(resources: ResourceEncoder, options: EventEncoderOptions = {}) {
     this.#resources = resources;
@@ -59,33 +64,50 @@ export class EventEncoder {
     const { bookmark } = event;
     const bytes = encodeEvent(this.#resources, event, bookmark);
     // What describes the contents at the start is made for one watch alone.
-    if (bookmark !== undefined) this.#messages.set(event, bytes);
-    return bytes;
+    if (bookmark === undefined) return bytes;
+    const shared = this.#share(bytes);
+    this.#messages.set(event, shared);
+    return shared;
   }
 
   /**
-   * The messages that carry a batch, in order, each made when it is its turn: a batch may hold all resources of a kind.
+   * The messages that carry a batch, in order. What is not shared is made when it is its turn: a batch may hold all
+   * resources of a kind.
    *
+   * @param mostBytes - A smaller size to split at.
    * @throws as {@link encode} does.
    */
-  encodeBatch(events: readonly Event[]): Iterable<Uint8Array> {
-    const [first] = events;
-    if (events.length === 1 && first !== undefined) return [this.encode(first)];
-    if (events.length > MOST_SHARED) return this.#split(events);
-    const known = this.#batches.get(events);
-    if (known !== undefined) return known;
-    const messages = [...this.#split(events)];
+  encodeBatch(events: readonly Event[], mostBytes: number = this.#mostBytes): Iterable<Uint8Array> {
+    if (events.length === 0) return [];
     // Only what nobody can change may be remembered.
-    if (Object.isFrozen(events)) this.#batches.set(events, messages);
-    return messages;
+    if (!Object.isFrozen(events) || events.length > MOST_SHARED) return this.#split(events, mostBytes);
+    let messages = this.#batches.get(events);
+    if (messages === undefined) {
+      messages = [...this.#split(events, this.#mostBytes)].map((message) => this.#share(message));
+      this.#batches.set(events, messages);
+    }
+    return messages.every(({ length }) => length <= mostBytes) ? messages : this.#split(events, mostBytes);
   }
 
-  *#split(events: readonly Event[]): Generator<Uint8Array> {
+  /** A message of this encoder as it is best sent. */
+  framed(message: Uint8Array): Uint8Array | FramedMessages {
+    return message.length < LARGE ? message : (this.#frames.get(message) ?? message);
+  }
+
+  #share(message: Uint8Array): Uint8Array {
+    if (message.length < LARGE || this.#frames.has(message)) return message;
+    const framed = new FramedMessages([message]);
+    const shared = framed.bytes.subarray(PREFIX_BYTES);
+    this.#frames.set(shared, framed);
+    return shared;
+  }
+
+  *#split(events: readonly Event[], mostBytes: number): Generator<Uint8Array> {
     let pending: Uint8Array[] = [];
     let bytes = 0;
     for (const event of events) {
       const encoded = this.encode(event);
-      const isFull = pending.length === this.#mostEvents || bytes + encoded.length > this.#mostBytes;
+      const isFull = pending.length === this.#mostEvents || bytes + encoded.length > mostBytes;
       if (isFull && pending.length > 0) {
         yield join(pending, bytes);
         [pending, bytes] = [[], 0];

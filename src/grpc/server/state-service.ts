@@ -27,6 +27,7 @@ export class StateService {
   readonly decoder: ResourceDecoder;
   readonly admit: Admit;
   readonly watches: WatchSlots;
+  readonly batchBytes: number;
   readonly logger: Logger;
 
   constructor(state: CoreState, options: StateServiceOptions) {
@@ -40,6 +41,7 @@ export class StateService {
     this.decoder = new ResourceDecoder(options.types);
     this.admit = admitBy(options.access);
     this.watches = new WatchSlots(options.maxWatchesPerConnection);
+    this.batchBytes = options.batchBytes;
     this.logger = options.logger;
   }
 }

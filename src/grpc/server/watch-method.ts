@@ -43,15 +43,11 @@ function checkRequest({ id, query, options }: WatchRequest): void {
 }
 
 /** Sends what the watch has to say until it is over. Returns what it failed of, if it did; it is released by then. */
-async function serve(
-  { state, events }: StateService,
-  request: WatchRequest,
-  call: ServerStreamCall,
-): Promise<Error | undefined> {
-  const watch = await open(state, request, call.signal);
+async function serve(service: StateService, request: WatchRequest, call: ServerStreamCall): Promise<Error | undefined> {
+  const watch = await open(service.state, request, call.signal);
   const { id, options, apiVersion } = request;
   const aggregated = id === undefined && options.aggregated === true;
-  const stream = new WatchStream(call, events, { apiVersion, aggregated });
+  const stream = new WatchStream(call, service, { apiVersion, aggregated });
   stream.start();
   for await (const next of watch) {
     const batch = "type" in next ? [next] : next;

@@ -15,9 +15,14 @@ export class WatchSlots {
     return this.#count;
   }
 
+  /** Watches on the connection of `peer`. */
+  countOf(peer: Peer): number {
+    return this.#taken.get(peer) ?? 0;
+  }
+
   /** @throws {GrpcError} RESOURCE_EXHAUSTED when the connection has as many watches as it may. */
   take(peer: Peer): void {
-    const taken = this.#taken.get(peer) ?? 0;
+    const taken = this.countOf(peer);
     if (taken >= this.#limit) {
       throw new GrpcError(Status.resourceExhausted, `this connection has ${taken} watches, and may not have more`);
     }

@@ -2,6 +2,8 @@ import type { Event } from "../../state/index.ts";
 import { knownEvents, type EventEncoder } from "../messages/event-encoder.ts";
 import { EMPTY_MESSAGE } from "../messages/teardown-response.ts";
 import type { ServerStreamCall } from "../transport/index.ts";
+import type { StateService } from "./state-service.ts";
+import type { WatchSlots } from "./watch-slots.ts";
 
 /** How a client wants its events. */
 export interface WatchForm {
@@ -10,15 +12,26 @@ export interface WatchForm {
   readonly aggregated: boolean;
 }
 
+/** What the watches of one connection may have on their way out in large messages, together. Unit: bytes. */
+const CONNECTION_BYTES = 16 * 1024 * 1024;
+/** Messages are not made smaller than this for it. Unit: bytes. */
+const SMALLEST_BYTES = 32 * 1024;
+
+type WatchService = Pick<StateService, "events" | "watches" | "batchBytes">;
+
 /** Sends events to a client, in the form it asked for, and no faster than it takes them. */
 export class WatchStream {
   readonly #call: ServerStreamCall;
   readonly #events: EventEncoder;
   readonly #form: WatchForm;
+  readonly #slots: WatchSlots;
+  readonly #batchBytes: number;
 
-  constructor(call: ServerStreamCall, events: EventEncoder, form: WatchForm) {
+  constructor(call: ServerStreamCall, { events, watches, batchBytes }: WatchService, form: WatchForm) {
     this.#call = call;
     this.#events = events;
+    this.#slots = watches;
+    this.#batchBytes = batchBytes;
     this.#form = form;
   }
 
@@ -33,7 +46,9 @@ export class WatchStream {
     const [first] = known;
     if (known.length === 1 && first !== undefined) return this.#sendOne(this.#events.encode(first));
     if (!this.#form.aggregated) return this.#sendAll(known.values().map((event) => this.#events.encode(event)));
-    return known.length === 0 ? this.#sendOne(EMPTY_MESSAGE) : this.#sendAll(this.#events.encodeBatch(known));
+    return known.length === 0
+      ? this.#sendOne(EMPTY_MESSAGE)
+      : this.#sendAll(this.#events.encodeBatch(known, this.#mostBytes()));
   }
 
   async #sendAll(messages: Iterable<Uint8Array>): Promise<void> {
@@ -43,7 +58,13 @@ export class WatchStream {
     }
   }
 
+  /** Each stream may hold a message or two that its client does not take: with many streams, they must be smaller. */
+  #mostBytes(): number {
+    const share = Math.floor(CONNECTION_BYTES / this.#slots.countOf(this.#call.peer));
+    return Math.min(this.#batchBytes, Math.max(SMALLEST_BYTES, share));
+  }
+
   #sendOne(message: Uint8Array): Promise<void> | undefined {
-    return this.#call.send(message) ? undefined : this.#call.drained();
+    return this.#call.send(this.#events.framed(message)) ? undefined : this.#call.drained();
   }
 }
