@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { parseManifests } from "homeostat/yaml";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ConfigFile, HealthCheck, Service } from "../examples/supervisor/resources/index.ts";
 
 const run = promisify(execFile);
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -146,6 +148,24 @@ describe("the other pages", () => {
     }
     expect(count).toBeGreaterThan(3);
     await typecheck(folder, { noUnusedLocals: false });
+  });
+});
+
+describe("the supervisor's page", () => {
+  test("shows manifests that are right, with the defaults of what may be left out", async () => {
+    const [yaml = ""] = blocksOf(await read("examples/supervisor/README.md"), "yaml");
+    const { resources, errors } = await parseManifests(yaml, { types: [Service, HealthCheck, ConfigFile] });
+    expect(errors).toEqual([]);
+    const [service, check, file] = resources.map(({ spec }) => spec as Record<string, unknown>);
+    const least = {
+      service: Service.create("a", { command: ["node", "web.js"] }),
+      check: HealthCheck.create("a", { service: "web", http: "http://127.0.0.1:1/" }),
+      file: ConfigFile.create("a", { path: "web.json", template: "" }),
+    };
+    const empty = { env: {}, dependsOn: [], values: {}, restarts: [] };
+    expect({ ...service, env: empty.env, dependsOn: empty.dependsOn }).toEqual(least.service.spec);
+    expect({ ...check, http: "http://127.0.0.1:1/" }).toEqual(least.check.spec);
+    expect({ ...file, template: "", values: empty.values, restarts: empty.restarts }).toEqual(least.file.spec);
   });
 });
 

@@ -98,6 +98,17 @@ describe("a resource type", () => {
     expect(() => Late.create("x", {})).toThrow("the schema of a validates asynchronously");
   });
 
+  test("nor does one that would fail asynchronously, and nobody else hears of that", async () => {
+    const failing = () => Promise.reject(new Error("too late"));
+    const Late = defineResource({
+      type: "a",
+      spec: { "~standard": { version: 1, vendor: "test", validate: failing } },
+    });
+    expect(() => Late.create("x", {})).toThrow("the schema of a validates asynchronously");
+    // An unhandled rejection would fail the run.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  });
+
   test("a schema with endless complaints makes a bounded error", () => {
     const issues = Array.from({ length: 100_000 }, () => ({ message: "no" }));
     const type = defineResource({
