@@ -122,7 +122,11 @@ describe("delete", () => {
 
   test("the time for all of it can be limited", async () => {
     await state.addFinalizer(Service.ref("web"), "F");
-    expect(await run("delete svc web --timeout 20ms")).toMatchObject({ code: 5, stdout: "" });
+    expect(await run("delete svc web --timeout 20ms")).toEqual({
+      code: 5,
+      stdout: "",
+      stderr: "homeostat: not everything was deleted within 20 ms\n",
+    });
   });
 
   test("several, by what get -o name prints", async () => {
@@ -443,5 +447,10 @@ describe("edit", () => {
     expect(await run("edit svc web", none)).toMatchObject({ code: 2, stderr: expect.stringContaining("EDITOR") });
     expect(await run("edit svc nobody", await editor("true"))).toMatchObject({ code: 3 });
     expect(await run("edit svc")).toMatchObject({ code: 2 });
+    await state.create(createResource(Service.ref("raw"), new OpaqueSpec({ bytes: new Uint8Array(1) })));
+    expect(await run("edit svc raw", await editor("true"))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("label"),
+    });
   });
 });

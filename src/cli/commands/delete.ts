@@ -1,7 +1,7 @@
 import { isNotFound, type Pointer } from "../../resource/index.ts";
-import { usageError } from "../cli-error.ts";
+import { CliError, usageError } from "../cli-error.ts";
 import type { WriteContext } from "../command-context.ts";
-import type { ExitCode } from "../exit-code.ts";
+import { ExitCode } from "../exit-code.ts";
 import { forEachSelected } from "../for-each-selected.ts";
 import { loadKinds } from "../kind-catalog.ts";
 import { onOneLine, writeForeign } from "../output.ts";
@@ -26,14 +26,26 @@ export interface DeleteOptions extends SelectionOptions {
 const SILENT_WAIT_MS = 1_000;
 
 /** Tears resources down and destroys them once nothing holds them any more. */
-export async function deleteResources(given: WriteContext, options: DeleteOptions): Promise<ExitCode> {
-  const { timeoutMs } = options;
-  const context =
-    timeoutMs === undefined
-      ? given
-      : { ...given, signal: AbortSignal.any([given.signal, AbortSignal.timeout(timeoutMs)]) };
+export async function deleteResources(context: WriteContext, options: DeleteOptions): Promise<ExitCode> {
   const selections = parseSelections(options.names);
   checkSelections(selections, options);
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return deleteSelections(context, selections, options);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([context.signal, timeout]);
+  try {
+    return await deleteSelections({ ...context, signal }, selections, options);
+  } catch (cause) {
+    if (context.signal.aborted || !timeout.aborted) throw cause;
+    throw new CliError(ExitCode.unavailable, `not everything was deleted within ${timeoutMs} ms`, { cause });
+  }
+}
+
+async function deleteSelections(
+  context: WriteContext,
+  selections: readonly Selection[],
+  options: DeleteOptions,
+): Promise<ExitCode> {
   const catalog = await loadKinds(context.state, context.signal);
   return forEachSelected(context, catalog, selections, options, (pointer) => deleteOne(context, pointer, options));
 }

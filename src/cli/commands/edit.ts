@@ -1,7 +1,14 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createResource, replaceMetadata, samePlain, withMetadata, type Resource } from "../../resource/index.ts";
+import {
+  createResource,
+  OpaqueSpec,
+  replaceMetadata,
+  samePlain,
+  withMetadata,
+  type Resource,
+} from "../../resource/index.ts";
 import { parseResource } from "../../yaml/index.ts";
 import { CliError } from "../cli-error.ts";
 import type { CommandContext, WriteContext } from "../command-context.ts";
@@ -43,6 +50,10 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
   const kind = (await loadKinds(state, signal)).find(selection.typeName);
   const pointer = pointerIn(kind, options.namespace ?? kind.defaultNamespace, selection.id);
   const stored = await state.get(pointer, { signal });
+  if (stored.spec instanceof OpaqueSpec && (stored.spec.yaml ?? "").trim() === "") {
+    const message = `the spec of ${nameOf(pointer)} came without YAML; label and annotate change the rest`;
+    throw new CliError(ExitCode.failed, message);
+  }
 
   const specs = new SpecWriter(state, signal);
   const folder = await mkdtemp(join(tmpdir(), "homeostat-edit-"));
