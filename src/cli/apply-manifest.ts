@@ -50,7 +50,9 @@ export async function applyManifest(
     const spec = await specs.write(pointer, undefined, manifest.spec);
     const created = spec === manifest.spec ? manifest : createResource(metadata, spec);
     try {
-      await state.create(patchMetadata(created, { annotations }), { owner, signal });
+      // Ours stamps both times itself; the Go implementation keeps the one of the update as it comes.
+      const updated = new Date().toISOString();
+      await state.create(patchMetadata(created, { annotations, updated }), { owner, signal });
       return "created";
     } catch (error) {
       // Somebody was faster: what they created is there to be updated.
