@@ -140,7 +140,16 @@ describe("serve, and commands on the other side of a socket", () => {
     await list.wrote("metadata:");
     list.child.stdout?.destroy();
     expect(await list.end).toBe(0);
-    const missing = new Running(["get", "Guests.hotel.example", "nobody", "guest-7", "-o", "name", "--endpoint", socket]);
+    const missing = new Running([
+      "get",
+      "Guests.hotel.example",
+      "nobody",
+      "guest-7",
+      "-o",
+      "name",
+      "--endpoint",
+      socket,
+    ]);
     missing.child.stderr?.destroy();
     expect(await missing.end).toBe(3);
     expect(missing.stdout).toBe("Guests.hotel.example/guest-7\n");
