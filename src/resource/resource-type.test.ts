@@ -72,6 +72,21 @@ describe("a resource type", () => {
     expect(create).toThrow(expect.objectContaining({ code: "invalid", pointer: Disk.ref("sda") }));
   });
 
+  test("casts what came undecoded by decoding it", () => {
+    const Counted = defineResource({ type: "Counts.example.dev", spec: shape({ size: "integer" }) });
+    const bytes = new TextEncoder().encode('{"size":7}');
+    const metadata = { namespace: "default", type: Counted.type, id: "one" };
+    const cast = Counted.cast(createResource(metadata, new OpaqueSpec({ bytes, yaml: "size: 7" })));
+    expect(cast.spec).toEqual({ size: 7 });
+    expect(sourceOf(cast)).toBe(Counted.source);
+    const broken = createResource(metadata, new OpaqueSpec({ bytes: bytes.subarray(1) }));
+    expect(() => Counted.cast(broken)).toThrow(
+      /Counts\.example\.dev\(default\/one\) is invalid: its spec cannot be decoded/,
+    );
+    const wrong = createResource(metadata, new OpaqueSpec({ bytes: new TextEncoder().encode('{"size":"big"}') }));
+    expect(() => Counted.cast(wrong)).toThrow(/size/);
+  });
+
   test("casts resources of its type, and no others", () => {
     const disk = Disk.create("sda", { size: 1, tags: [] });
     expect(Disk.cast(disk)).toBe(disk);

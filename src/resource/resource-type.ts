@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Capability } from "./capability.ts";
 import type { MetadataInit } from "./metadata.ts";
-import type { Immutable } from "./plain-data.ts";
-import type { Kind, Pointer, Ref } from "./pointer.ts";
+import { OpaqueSpec } from "./opaque-spec.ts";
+import { formatPointer, type Kind, type Pointer, type Ref } from "./pointer.ts";
 import { createResource, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
 import { SchemaSource } from "./schema-source.ts";
 import { jsonCodec } from "./json-codec.ts";
@@ -50,7 +50,7 @@ export interface ResourceType<Spec = unknown, Type extends string = string, Inpu
   /** @throws {StateError} `invalid` */
   parseSpec(value: unknown, pointer?: Pointer): Spec;
   /**
-   * `resource` as one of this type.
+   * `resource` as one of this type; a spec that came undecoded is decoded.
    *
    * @throws {StateError} `type_mismatch` when it is of another type, `invalid` when the schema refuses its spec.
    */
@@ -166,7 +166,21 @@ class DefinedType implements ResourceType {
         pointer: resource.metadata,
       });
     }
-    return sealResource(resource.metadata, resource.spec as Immutable<unknown>, this.source);
+    return sealResource(resource.metadata, this.#specOf(resource), this.source);
+  }
+
+  /** What came undecoded, because its type was not known there, is decoded now. */
+  #specOf({ metadata, spec }: Resource): unknown {
+    if (!(spec instanceof OpaqueSpec)) return spec;
+    try {
+      return this.codec.decode(spec.bytes ?? new Uint8Array(0));
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new StateError("invalid", `${formatPointer(metadata)} is invalid: its spec cannot be decoded: ${reason}`, {
+        cause,
+        pointer: metadata,
+      });
+    }
   }
 
   providing(capability: Capability<object>, make: (resource: Resource) => object): ResourceType {

@@ -18,6 +18,9 @@ import { describeTarget, type WatchTarget } from "./watch-target.ts";
 /** What the client needs of a connection; a `GrpcChannel` is one. */
 export type Wire = Pick<GrpcChannel, "unary" | "serverStream" | "close">;
 
+/** One resource that is not what its type asks for must not hide all others of its kind. */
+const LENIENT = { lenient: true } as const;
+
 /** The calls of a client, their bounds and their errors. */
 export class RemoteCalls implements WatchHost {
   readonly clock: ResolvedClientOptions["clock"];
@@ -73,7 +76,7 @@ export class RemoteCalls implements WatchHost {
     const resources: Resource[] = [];
     try {
       for (let messages = await guard.read(); messages !== undefined; messages = await guard.read()) {
-        for (const one of messages) resources.push(readAnswer(Rpc.list, undefined, one, this.#readResource));
+        for (const one of messages) resources.push(readAnswer(Rpc.list, undefined, one, this.readResource));
       }
     } catch (error) {
       stream.cancel();
@@ -106,7 +109,7 @@ export class RemoteCalls implements WatchHost {
     if (first === undefined) {
       throw new GrpcError(Status.unavailable, `the server ended ${describeTarget(target)} before it began`);
     }
-    return new WatchStream(stream, first, (message) => this.#events.decode(message, target.kind));
+    return new WatchStream(stream, first, (message) => this.#events.decode(message, target.kind, LENIENT));
   }
 
   onRetry(target: WatchTarget, error: Error, waitMs: number, first: boolean): void {
@@ -125,7 +128,7 @@ export class RemoteCalls implements WatchHost {
     this.#watches.delete(feed);
   }
 
-  readonly #readResource = (message: Uint8Array): Resource => this.decoder.decodeField(message);
+  readonly readResource = (message: Uint8Array): Resource => this.decoder.decodeField(message, LENIENT);
 
   /** A listener that throws must not end a watch. */
   #tell(listener: () => void): void {

@@ -41,7 +41,7 @@ export class RemoteOperations implements CoreState {
   }
 
   async get(pointer: Pointer, { signal }: GetOptions = {}): Promise<Resource> {
-    return this.calls.unary(Rpc.get, pointer, encodePointerRequest(pointer), signal, this.#read);
+    return this.calls.unary(Rpc.get, pointer, encodePointerRequest(pointer), signal, this.calls.readResource);
   }
 
   async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
@@ -92,8 +92,6 @@ export class RemoteOperations implements CoreState {
     if (target.query.ids !== undefined) await checkPattern(target.query.ids, signal);
     return this.calls.watch(target, signal);
   }
-
-  readonly #read = (answer: Uint8Array): Resource => this.calls.decoder.decodeField(answer);
 
   #write(rpc: Rpc, sent: SentResource, signal: AbortSignal | undefined): Promise<Resource> {
     const { resource, message } = sent;

@@ -26,6 +26,11 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export interface DecodeOptions {
   /** Leaves every spec as it came, also of types that are known. Default: false. */
   readonly skipDecoding?: boolean | undefined;
+  /**
+   * Leaves a spec as it came that its codec or schema refuses: who reads the resource as one of its type gets the error,
+   * all others get the resource. Default: false.
+   */
+  readonly lenient?: boolean | undefined;
 }
 
 /**
@@ -34,7 +39,7 @@ export interface DecodeOptions {
  *
  * Every method throws a `WireError` when the bytes are no message, and a `StateError` with the code `invalid` when the
  * message is no resource: metadata or spec missing, a version or phase that is none, a spec that its codec or schema
- * refuses.
+ * refuses, unless it is to be lenient.
  */
 export class ResourceDecoder {
   readonly #types: TypeRegistry;
@@ -77,7 +82,13 @@ export class ResourceDecoder {
   resource(parts: ResourceParts, options: DecodeOptions = {}): Resource {
     const metadata = parts.metadata();
     const type = options.skipDecoding === true ? undefined : this.#types.get(metadata.type);
-    return type === undefined ? opaqueResource(metadata, parts) : typedResource(metadata, parts, type);
+    if (type === undefined) return opaqueResource(metadata, parts);
+    try {
+      return typedResource(metadata, parts, type);
+    } catch (error) {
+      if (options.lenient === true && error instanceof StateError) return opaqueResource(metadata, parts);
+      throw error;
+    }
   }
 
   /**
