@@ -23,13 +23,16 @@ export interface ServeOptions {
   readonly logLevel: string;
 }
 
+/** Events kept of each kind: watchers across a wire, and those that come back after a break, need a longer memory. */
+const HISTORY_EVENTS = 10_000;
+
 /** What `--state` can name. */
 const STATES: ReadonlyMap<string, (location: string) => State> = new Map([
   [
     "memory",
     (location: string) => {
       if (location !== "") throw usageError(`the state memory takes nothing after its name, got ${location}`);
-      return new MemoryState();
+      return new MemoryState({ history: { maxCapacity: HISTORY_EVENTS } });
     },
   ],
 ]);
