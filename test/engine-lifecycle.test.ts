@@ -111,6 +111,39 @@ describe("failing", () => {
   });
 });
 
+describe("a logger that throws, under a queue controller", () => {
+  const broken = (level: "info" | "error"): Logger => {
+    const logger: Logger = { ...silentLogger, child: () => logger };
+    return Object.assign(logger, {
+      [level]() {
+        throw new Error("disk full");
+      },
+    });
+  };
+  const fail = () => {
+    throw new Error("no");
+  };
+  const done = () => undefined;
+
+  test.each([
+    { when: "a run ends at once", level: "info", parts: { reconcile: done } },
+    { when: "a run ends later", level: "info", parts: { reconcile: () => turns(1) } },
+    { when: "a run fails", level: "error", parts: { reconcile: fail } },
+    { when: "its hook fails", level: "error", parts: { reconcile: done, runHook: async () => fail() } },
+    { when: "its first list fails", level: "error", parts: { reconcile: done }, list: fail },
+  ] as const)("ends the engine with its error when $when, and waits for the workers", async (row) => {
+    const memory = new MemoryState();
+    await memory.create(Int.create("x", { value: 1 }));
+    const state = new InterceptedState(memory, {
+      before: ({ operation }) => (operation === "list" && "list" in row ? row.list() : undefined),
+    });
+    const me = queueController({ name: "Q", primary: Int, ...row.parts });
+    await using engine = await startEngine(wrapState(state), [me as never], { logger: broken(row.level) });
+    await expect(engine.ended).rejects.toThrow("disk full");
+    expect(state.openWatches).toEqual([]);
+  });
+});
+
 describe("stopping", () => {
   test("names those who do not stop when the grace time is over", async () => {
     const log = new RecordingLogger();

@@ -29,7 +29,10 @@ export interface Adapter {
   route(input: DeclaredInput): Route;
   /** The registration stands. Called once, before {@link start}. */
   registered(): void;
-  /** Begins to run the controller. Resolves, never rejects, when everything of it has ended after {@link stop}. */
+  /**
+   * Begins to run the controller. Resolves when everything of it has ended after {@link stop}. What the controller throws
+   * never rejects it; what something else throws, such as a logger, does, and that ends the runtime.
+   */
   start(): Promise<void>;
   /** Asks it to stop. */
   stop(reason: unknown): void;

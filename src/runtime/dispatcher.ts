@@ -17,6 +17,8 @@ export interface ItemKeeper {
   ): void;
   /** Called whenever workers have looked for work. */
   looked(): void;
+  /** {@link settle} threw: that is no failure of a handler, and nobody else would hear of it. */
+  broke(error: unknown): void;
 }
 
 /**
@@ -96,10 +98,10 @@ export class Dispatcher implements WorkerHost {
     const nowMs = this.#clock.monotonic();
     try {
       this.#keeper.settle(worker.letGo(), result, failure, worker.startedAtMs, nowMs);
-    } finally {
-      // Whatever a logger does, no worker is lost.
-      this.#idle.push(worker);
+    } catch (error) {
+      this.#keeper.broke(error);
     }
+    this.#idle.push(worker);
     if (this.#mode === "stopped") {
       if (this.#idle.length === this.#workers) this.#drained.resolve();
     } else this.#look(nowMs);

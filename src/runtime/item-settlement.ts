@@ -16,6 +16,8 @@ export interface ItemSettlementInit {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
+  /** Takes what no handler threw. */
+  readonly onBroken: (error: unknown) => void;
 }
 
 /** What follows when a run of a queue item has ended: it is judged, counted, noted, logged, and released or put again. */
@@ -29,6 +31,7 @@ export class ItemSettlement implements ItemKeeper {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #signal: AbortSignal;
+  readonly broke: (error: unknown) => void;
 
   constructor(init: ItemSettlementInit) {
     this.#name = init.name;
@@ -39,6 +42,7 @@ export class ItemSettlement implements ItemKeeper {
     this.#clock = init.clock;
     this.#random = init.random;
     this.#signal = init.signal;
+    this.broke = init.onBroken;
   }
 
   settle(

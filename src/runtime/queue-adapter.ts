@@ -49,6 +49,8 @@ export class QueueAdapter implements Adapter {
   readonly #mapped: readonly QueueLane[];
   readonly #stopped = Promise.withResolvers<void>();
   #filling: Promise<void> = Promise.resolve();
+  /** What went wrong outside of the controller's own code, such as in a logger: it ends the runtime. */
+  #broken: { readonly error: unknown } | undefined;
 
   constructor(parts: AdapterParts, declared: DeclaredQueue) {
     const { controller, name, concurrency, primaries, mappings } = declared;
@@ -62,8 +64,17 @@ export class QueueAdapter implements Adapter {
     this.#state = state;
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
     const { clock, random, budget } = parts;
-    const settlement = { name, queue: this.#queue, metrics: this.#metrics, log: this.#log, clock, random, signal };
-    this.#dispatcher = new Dispatcher(this.#queue, new ItemSettlement(settlement), concurrency, clock, budget);
+    const settlement = new ItemSettlement({
+      name,
+      queue: this.#queue,
+      metrics: this.#metrics,
+      log: this.#log,
+      clock,
+      random,
+      signal,
+      onBroken: (error) => this.#break(error),
+    });
+    this.#dispatcher = new Dispatcher(this.#queue, settlement, concurrency, clock, budget);
     for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
     this.#mapped = mappings.map((mapping) => this.#mapLane(mapping));
   }
@@ -82,7 +93,7 @@ export class QueueAdapter implements Adapter {
     this.#log.debug("controller starting");
     this.#dispatcher.start();
     this.#refill();
-    const hook = this.#runHook();
+    const hook = this.#runHook().catch((error: unknown) => this.#break(error));
     await this.#stopped.promise;
     await Promise.all([this.#dispatcher.stop(), hook]);
     await this.#filling;
@@ -92,6 +103,7 @@ export class QueueAdapter implements Adapter {
       this.#log.error("shutdown hook failed", { error: toError(thrown, `the shutdown hook of ${this.name}`) });
     }
     this.#log.debug("controller finished");
+    if (this.#broken !== undefined) throw this.#broken.error;
   }
 
   stop(reason: unknown): void {
@@ -104,6 +116,12 @@ export class QueueAdapter implements Adapter {
     const mapped = this.#mapped.find(({ job: { input } }) => input.namespace === namespace && input.type === type);
     const lane = this.#primaries.get(namespace, type) ?? mapped;
     return explainItem(this.name, lane, pointer.id, this.#parts.clock.monotonic());
+  }
+
+  /** Ends the adapter, whose {@link start} then rejects. Only the first error counts. */
+  #break(error: unknown): void {
+    this.#broken ??= { error };
+    this.stop(error);
   }
 
   #reconcileLane(input: DeclaredInput): QueueLane {
@@ -180,7 +198,7 @@ export class QueueAdapter implements Adapter {
   /** Puts all primaries that exist. One fill after the other, so that the end of the last is the end of all. */
   #refill(): void {
     if (this.#stopper.signal.aborted) return;
-    this.#filling = this.#filling.then(() => this.#fill());
+    this.#filling = this.#filling.then(() => this.#fill()).catch((error: unknown) => this.#break(error));
   }
 
   async #fill(): Promise<void> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
-import { silentLogger } from "../controller/index.ts";
+import { silentLogger, type Logger } from "../controller/index.ts";
 import type { TaskContext, TaskSpec } from "./task.ts";
 import { equalByOwnRule, TaskRunner } from "./task-runner.ts";
 
@@ -159,6 +159,18 @@ describe("TaskRunner", () => {
       expect([...running]).toEqual([]);
     }
     expect(runner.states().size).toBe(0);
+  });
+
+  test("forgets a task whose end fails as well, and says so", async () => {
+    const full = () => {
+      throw new Error("disk full");
+    };
+    const log: Logger = { child: () => log, debug: full, info: full, warn: full, error: full };
+    const runner = new TaskRunner<TaskSpec>({ equal: () => true, log, clock: new ManualClock() });
+    await runner.reconcile([{ id: "a", run: () => Promise.reject(new Error("x")) }], undefined);
+    await expect(runner.stop()).rejects.toThrow("disk full");
+    expect(runner.states().size).toBe(0);
+    await runner.stop();
   });
 
   test("needs to know how to compare specs", () => {

@@ -83,8 +83,10 @@ export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> impleme
   }
 
   async #stop(ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map(async (id) => this.#tasks.get(id)?.stop()));
+    const results = await Promise.allSettled(ids.map(async (id) => this.#tasks.get(id)?.stop()));
     for (const id of ids) this.#tasks.delete(id);
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 
   #inTurn(call: () => Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
+import type { Logger } from "../controller/index.ts";
 import { RecordingLogger } from "../testing/index.ts";
 import { Task, type TaskContext, type TaskSpec } from "./task.ts";
 
@@ -154,6 +155,18 @@ test("a failure while it stops is logged, and it does not run again", async () =
   await task.stop();
   expect(task.state).toBe("stopped");
   expect(log.lines).toMatchObject([{ level: "error", message: "task failed" }]);
+});
+
+test("a logger that throws ends the task; who stops it is told why", async () => {
+  const disk = () => {
+    throw new Error("disk full");
+  };
+  const log: Logger = { child: () => log, debug: disk, info: disk, warn: disk, error: disk };
+  const fail = () => Promise.reject(new Error("x"));
+  const task = Task.start({ id: "unheard", run: fail }, undefined, { log, clock: new ManualClock() });
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(task.state).toBe("stopped");
+  await expect(task.stop()).rejects.toThrow("disk full");
 });
 
 test("under a signal that is aborted already it never runs", async () => {

@@ -59,6 +59,8 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
   static start<Spec extends TaskSpec<Input>, Input>(spec: Spec, input: Input, options: TaskOptions): Task<Spec, Input> {
     const task = new Task<Spec, Input>(spec, input, options);
     task.#ended = task.#runUnder(options.signal);
+    // It fails only when its logger throws. Whoever stops the task is told; until then nobody could be.
+    task.#ended.catch(() => undefined);
     return task;
   }
 
@@ -82,6 +84,9 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
     outer?.addEventListener("abort", onAbort, { once: true });
     try {
       this.#state = await this.#runUntilEnd();
+    } catch (error) {
+      this.#state = "stopped";
+      throw error;
     } finally {
       outer?.removeEventListener("abort", onAbort);
     }
