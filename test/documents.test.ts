@@ -141,7 +141,7 @@ describe("the other pages", () => {
     await symlink(join(ROOT, "node_modules", "zod"), join(folder, "node_modules", "zod"));
     await writeFile(join(folder, "world.ts"), WORLD_FILE);
     let count = 0;
-    for (const page of ["concepts", "errors", "manifests"]) {
+    for (const page of ["concepts", "errors", "manifests", "remote"]) {
       for (const block of blocksOf(await read(`docs/${page}.md`), "ts")) {
         await writeFile(join(folder, `${page}-${++count}.ts`), asFile(block));
       }

@@ -41,6 +41,20 @@ describe("writes", () => {
     expect(sent.metadata.version).toBe("undefined");
   });
 
+  test("of new resources send the time, which Go's server takes from its client; of copies they send the copy's", async () => {
+    const { state, wire, clock } = scriptedClient();
+    const times: string[] = [];
+    wire.answers.set(Rpc.create, (message) => {
+      const { resource } = decodeCreateRequest(decoder, message);
+      times.push(resource.metadata.created, resource.metadata.updated);
+      return encoder.encodeField(resource);
+    });
+    await state.create(Int.create("one", { value: 1 }));
+    await state.create(patchMetadata(int("two", 1), { updated: "2020-02-02T00:00:00Z" }));
+    const now = new Date(clock.now()).toISOString();
+    expect(times).toEqual([now, now, "1970-01-01T00:00:00Z", "2020-02-02T00:00:00Z"]);
+  });
+
   test("resolve to another spec when the server has changed it", async () => {
     for (const types of [[Int], []]) {
       const { state, wire } = scriptedClient({ types });

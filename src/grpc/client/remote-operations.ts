@@ -27,6 +27,7 @@ import { Rpc } from "../rpc.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 import { BatchWatch, EventWatch } from "./remote-watch.ts";
 import type { WatchFeed } from "./watch-feed.ts";
+import { stamped } from "./stamped.ts";
 import { CREATED_RESOURCE_TAG, readStored, type SentResource, UPDATED_RESOURCE_TAG } from "./stored-resource.ts";
 import { kindTargetOf, targetOf } from "./watch-target.ts";
 
@@ -59,7 +60,7 @@ export class RemoteOperations implements CoreState {
   }
 
   async create(resource: Resource, { owner, signal }: CreateOptions = {}): Promise<Resource> {
-    const sent = this.#types.admit(resource);
+    const sent = stamped(this.#types.admit(resource), this.calls.clock.now());
     const message = encodeCreateRequest(this.calls.encoder, sent, owner);
     return this.#write(Rpc.create, { resource: sent, message, tag: CREATED_RESOURCE_TAG }, signal);
   }
