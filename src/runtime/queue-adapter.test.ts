@@ -175,6 +175,25 @@ describe("outcomes", () => {
     expect(world.clock.pending).toBe(0);
   });
 
+  test("of thenables are taken once, whatever these do", async () => {
+    type Then = (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void;
+    const thenable = (then: Then): object => Object.fromEntries([["then", then]]);
+    const returned: Record<string, unknown> = {
+      throwing: thenable(() => {
+        throw new Error("odd");
+      }),
+      twice: thenable((resolve, reject) => {
+        resolve(undefined);
+        reject(new Error("too late"));
+      }),
+    };
+    await using world = await start([onInt(({ ref }) => returned[ref.id] as ReturnType<Reconcile>)]);
+    for (const id of Object.keys(returned)) await world.state.create(Int.create(id, { value: 1 }));
+    await world.clock.settle();
+    expect(world.value("qcontroller_processed")).toBe(2);
+    expect(world.value("qcontroller_crashes")).toBe(1);
+  });
+
   test("each is counted, once", async () => {
     const plans: Record<string, () => ReturnType<Reconcile>> = {
       ok: () => undefined,

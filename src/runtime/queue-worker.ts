@@ -39,15 +39,20 @@ export class QueueWorker {
   run(item: QueueItem, nowMs: number): void {
     this.#item = item;
     this.startedAtMs = nowMs;
-    let result: Result;
+    let result: ReconcileResult;
     try {
-      result = item.lane.job.run(item);
+      const answer = item.lane.job.run(item);
+      if (isThenable(answer)) {
+        // A promise stays itself; of any other thenable only the first answer counts.
+        Promise.resolve(answer).then(this.#ended, this.#failed);
+        return;
+      }
+      result = answer;
     } catch (thrown) {
       this.#failed(thrown);
       return;
     }
-    if (isThenable(result)) result.then(this.#ended, this.#failed);
-    else this.#ended(result);
+    this.#ended(result);
   }
 
   /** The item that it worked on; it then has none. */
