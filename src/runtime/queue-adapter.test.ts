@@ -177,6 +177,7 @@ describe("outcomes", () => {
 
   test("of thenables are taken once, whatever these do", async () => {
     type Then = (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void;
+    // eslint-disable-next-line unicorn/no-thenable -- this is about them
     const thenable = (then: Then): object => Object.fromEntries([["then", then]]);
     const returned: Record<string, unknown> = {
       throwing: thenable(() => {
