@@ -156,10 +156,11 @@ describe("serve, and commands on the other side of a socket", () => {
   });
 
   test("Ctrl-C ends what waits for standard input", async () => {
-    const waiting = new Running(["apply", "-f", "-"]);
-    const started = Promise.withResolvers<void>();
-    setTimeout(started.resolve, 700);
-    await started.promise;
+    const pipe = join(folder, "first.yaml");
+    await once(spawn("mkfifo", [pipe]), "exit");
+    const waiting = new Running(["apply", "-f", pipe, "-f", "-"]);
+    // Opening a pipe to write waits until somebody reads it: then standard input is next.
+    await writeFile(pipe, "");
     waiting.child.kill("SIGINT");
     expect(await waiting.end).toBe(130);
     expect(waiting.stderr).toBe("");
