@@ -4,6 +4,7 @@ import {
   OutputKind,
   type Controller,
   type Input,
+  type Output,
   type QueueController,
 } from "../controller/index.ts";
 import type { AnyResourceType } from "../resource/index.ts";
@@ -15,6 +16,7 @@ import { RegistrationError, type RegistrationCode } from "./registration-error.t
 const CLASSIC_KINDS: ReadonlySet<unknown> = new Set([InputKind.weak, InputKind.strong, InputKind.destroyReady]);
 const QUEUE_KINDS: ReadonlySet<unknown> = new Set([InputKind.mapped, InputKind.mappedDestroyReady]);
 const OUTPUT_KINDS: ReadonlySet<unknown> = new Set(Object.values(OutputKind));
+const isOutputKind = (kind: unknown): kind is OutputKind => OUTPUT_KINDS.has(kind);
 
 /**
  * Checks a controller by itself and copies its declarations, so that no later change to the author's objects counts.
@@ -30,9 +32,10 @@ export function declareController(controller: Controller | QueueController): Dec
       `a controller needs a name that is not empty, got ${JSON.stringify(name)}`,
     );
   }
-  const outputs = (controller.outputs ?? []).map(({ kind, resource }): DeclaredOutput => {
-    if (!OUTPUT_KINDS.has(kind)) throw refuse("invalid_output", name, `invalid output kind ${JSON.stringify(kind)}`);
-    return { kind, type: resource.type };
+  const outputs = (controller.outputs ?? []).map((output: Partial<Output> | undefined): DeclaredOutput => {
+    const { kind, resource } = output ?? {};
+    if (!isOutputKind(kind)) throw refuse("invalid_output", name, `invalid output kind ${JSON.stringify(kind)}`);
+    return { kind, type: checkType("invalid_output", name, "an output", resource).type };
   });
   if (isQueueController(controller)) return declareQueue(name, controller, outputs);
   if ((controller.reconcile === undefined) === (controller.run === undefined)) {
@@ -58,7 +61,9 @@ function declareQueue(name: string, controller: QueueController, outputs: readon
   }
   const types = Array.isArray(primary) ? (primary as readonly AnyResourceType[]) : [primary as AnyResourceType];
   if (types.length === 0) throw refuse("invalid_controller", name, "a queue controller has at least one primary");
-  const primaries = types.map((resource) => declareInput({ kind: InputKind.primary, resource }));
+  const primaries = types.map((resource) =>
+    declareInput({ kind: InputKind.primary, resource: checkType("invalid_controller", name, "a primary", resource) }),
+  );
   const given = controller.inputs ?? [];
   const mapped = declareInputs(name, given, QUEUE_KINDS);
   const mappings = mapped.map((input, i) => ({ input, map: given[i]?.map }));
@@ -72,7 +77,8 @@ function declareQueue(name: string, controller: QueueController, outputs: readon
 }
 
 function declareInputs(name: string, inputs: readonly Input[], kinds: ReadonlySet<unknown>): readonly DeclaredInput[] {
-  for (const { kind, id } of inputs) {
+  for (const input of inputs) {
+    const { kind, id, resource }: Partial<Input> = (input as Input | undefined) ?? {};
     if (!kinds.has(kind)) {
       throw refuse(
         "invalid_input",
@@ -82,6 +88,7 @@ function declareInputs(name: string, inputs: readonly Input[], kinds: ReadonlySe
     }
     if (id === "")
       throw refuse("invalid_input", name, "the id of an input must not be empty; leave it out for all of the kind");
+    checkType("invalid_input", name, "an input", resource);
   }
   return checkDuplicates(name, inputs.map(declareInput));
 }
@@ -91,6 +98,18 @@ function checkDuplicates(name: string, inputs: readonly DeclaredInput[]): readon
     if (inputs.findIndex((other) => sameInputKey(other, input)) !== at) throw duplicateInput(name, input);
   });
   return inputs;
+}
+
+/** A type that is not there yet when it is declared, since modules import each other, is the usual mistake. */
+function checkType(
+  code: RegistrationCode,
+  controller: string,
+  what: string,
+  resource: Partial<AnyResourceType> | undefined,
+): AnyResourceType {
+  if (typeof resource?.type === "string" && typeof resource.namespace === "string") return resource as AnyResourceType;
+  const got = resource === undefined ? "undefined; do two modules import each other?" : typeof resource;
+  throw refuse(code, controller, `${what} is of a type that defineResource gave, got ${got}`);
 }
 
 function refuse(code: RegistrationCode, controller: string, message: string): RegistrationError {

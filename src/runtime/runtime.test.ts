@@ -48,6 +48,12 @@ describe("registration", () => {
       ["duplicate_input", queue("Me", { inputs: [mappedDestroyReady(Int, () => [])] })],
       ["invalid_controller", queue("Me", { inputs: [mapped(Str)] })],
       ["invalid_controller", { name: "Me" }],
+      // What a cycle of imports leaves of a type.
+      ["invalid_input", classic("Me", { inputs: [weak(undefined as never)] })],
+      ["invalid_input", classic("Me", { inputs: [undefined as never] })],
+      ["invalid_output", classic("Me", { outputs: [exclusive(undefined as never)] })],
+      ["invalid_controller", queue("Me", { primary: undefined as never })],
+      ["invalid_controller", queue("Me", { primary: [Int, undefined as never] })],
       ["invalid_controller", classic("Me", { run: async () => undefined })],
       ["invalid_controller", classic("")],
       ...[0, -1, 1.5, Number.NaN].map((concurrency): [string, QueueController] => {
