@@ -4,11 +4,12 @@ import {
   hasCode,
   isInvalidBookmark,
   isNotFound,
+  isTombstone,
   OpaqueSpec,
   sameMetadata,
   type Resource,
 } from "../src/resource/index.ts";
-import { EventType, type Event, type State, type Watch } from "../src/state/index.ts";
+import { type Event, type State, type Watch } from "../src/state/index.ts";
 import {
   foldWatch,
   Int,
@@ -240,8 +241,14 @@ describe.skipIf(!hasGo)("our client on the Go implementation's server [transport
 
   test("a wait outlives the connection it began on", async () => {
     await using world = await openWorld();
-    const waiting = world.client.watchFor(Numbers, "one", { events: [EventType.created] });
-    await world.behind.create(Numbers.create("other", { value: 1 }));
+    const begun = Promise.withResolvers<void>();
+    const waiting = world.client.watchFor(Numbers, "one", {
+      where: (resource) => {
+        begun.resolve();
+        return !isTombstone(resource);
+      },
+    });
+    await begun.promise;
     world.proxy.cut();
     await world.behind.create(Numbers.create("one", { value: 1 }));
     expect((await waiting).spec).toEqual({ value: 1 });
