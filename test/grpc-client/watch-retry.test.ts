@@ -272,6 +272,40 @@ describe("a watch whose connection breaks", () => {
     expect(logger.lines.filter(({ level }) => level === "error")).toHaveLength(1);
     await watch[Symbol.asyncDispose]();
   });
+
+  test("goes on soon after the connection is back, however long it was to wait", async () => {
+    const client = scriptedClient();
+    const { watch, stream } = await openBootstrapped(client);
+    client.wire.onStream = refuse;
+    stream.fail();
+    const next = watch.next();
+    for (let attempt = 0; attempt < 15; attempt++) await untilRetry(client);
+    const attempts = client.wire.streams.length;
+    await client.clock.settle();
+    expect(client.clock.nextInMs).toBe(60_000);
+    client.wire.onStream = (again) => void again.begin().send(created(int("one", 1), 2));
+    client.core.reconnected();
+    await client.clock.settle();
+    expect(client.wire.streams).toHaveLength(attempts);
+    expect(await untilRetry(client)).toBe(250);
+    expect((await next).value).toMatchObject({ type: "Created" });
+    await watch[Symbol.asyncDispose]();
+    expect(client.clock.pending).toBe(0);
+  });
+
+  test("is told to stop while it waits for the others to go first", async () => {
+    const client = scriptedClient();
+    const { watch, stream } = await openBootstrapped(client);
+    stream.fail();
+    const next = watch.next();
+    await client.clock.settle();
+    client.core.reconnected();
+    await client.clock.settle();
+    expect(client.clock.nextInMs).toBe(250);
+    await watch[Symbol.asyncDispose]();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect([client.clock.pending, client.wire.streams.length]).toEqual([0, 1]);
+  });
 });
 
 describe("a watch that loses its place", () => {

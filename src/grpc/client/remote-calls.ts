@@ -10,6 +10,7 @@ import { pathOf, Rpc } from "../rpc.ts";
 import { GrpcError, type GrpcChannel, Status } from "../transport/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
 import { StallGuard } from "./stall-guard.ts";
+import { WakeableSleeps } from "./wakeable-sleeps.ts";
 import { WatchFeed, type WatchHost } from "./watch-feed.ts";
 import { WatchRetry } from "./watch-retry.ts";
 import { WatchStream } from "./watch-stream.ts";
@@ -30,12 +31,14 @@ export class RemoteCalls implements WatchHost {
   readonly #options: ResolvedClientOptions;
   readonly #events: EventDecoder;
   readonly #watches = new Set<WatchFeed>();
+  readonly #pauses: WakeableSleeps;
   #closed = false;
 
   constructor(wire: Wire, options: ResolvedClientOptions) {
     this.#wire = wire;
     this.#options = options;
     this.clock = options.clock;
+    this.#pauses = new WakeableSleeps(options.clock);
     this.decoder = new ResourceDecoder(options.types);
     // What is written once is mostly not sent again as it is.
     this.encoder = new ResourceEncoder({ yaml: options.yaml, keep: false });
@@ -110,6 +113,20 @@ export class RemoteCalls implements WatchHost {
       throw new GrpcError(Status.unavailable, `the server ended ${describeTarget(target)} before it began`);
     }
     return new WatchStream(stream, first, (message) => this.#events.decode(message, target.kind, LENIENT));
+  }
+
+  async pause(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { watchRetry, random } = this.#options;
+    const dueAt = this.clock.monotonic() + waitMs;
+    await this.#pauses.sleep(waitMs, signal);
+    // When the connection came back, all watches would go on at once.
+    const leftMs = Math.min(dueAt - this.clock.monotonic(), random() * watchRetry.initialMs);
+    if (leftMs > 0) await this.clock.sleep(leftMs, { signal });
+  }
+
+  /** There is a connection again: watches need not wait any longer. */
+  reconnected(): void {
+    this.#pauses.wake();
   }
 
   onRetry(target: WatchTarget, error: Error, waitMs: number, first: boolean): void {

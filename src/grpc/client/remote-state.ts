@@ -39,9 +39,10 @@ export class RemoteState extends RemoteOperations {
     );
   }
 
-  /** The server may be another from now on, or a newer one. */
+  /** There is a new connection; the server may be another from now on, or a newer one. */
   reconnected(): void {
     this.#lacking.clear();
+    this.calls.reconnected();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -21,6 +21,8 @@ export interface WatchHost {
   readonly clock: Clock;
   /** Opens a stream and waits for its first message. @throws {GrpcError} */
   open(target: WatchTarget, request: Uint8Array, signal: AbortSignal): Promise<WatchStream>;
+  /** Waits before the next attempt; less when there is a connection before. Rejects with the signal's reason. */
+  pause(waitMs: number, signal: AbortSignal): Promise<void>;
   /** The watch broke; it is opened again after `waitMs`. `first` is true once for each interruption. */
   onRetry(target: WatchTarget, error: Error, waitMs: number, first: boolean): void;
   /** The watch is open again. */
@@ -236,7 +238,7 @@ export class WatchFeed {
   /** False when the watch ended meanwhile. */
   async #sleep(waitMs: number): Promise<boolean> {
     try {
-      await this.#host.clock.sleep(waitMs, { signal: this.#stop.signal });
+      await this.#host.pause(waitMs, this.#stop.signal);
     } catch (error) {
       if (this.#state === "open") throw error;
     }
