@@ -14,6 +14,8 @@ const id = (i: number): string => `res-${i}`;
 /** The State alone: the operations one after the other, watchers, several callers. */
 export async function benchState(report: Report, n: number): Promise<void> {
   await operations(report, n);
+  // its work is too short to be compiled after one warm-up
+  for (let i = 0; i < 5; i++) await fanOut(() => {}, n);
   await fanOut(report, n);
   for (const callers of [1, 64]) await concurrent(report, n, callers);
 }

@@ -58,19 +58,40 @@ interface LiveEntry<R extends Identified> extends Entry<R> {
 
 const isLive = <R extends Identified>(entry: Entry<R>): entry is LiveEntry<R> => entry.resource !== undefined;
 
-function sortLive<R extends Identified>(entries: Iterable<Entry<R>>): LiveEntry<R>[] {
-  const live = [...entries].filter((entry) => isLive(entry));
-  return live.sort(live.some(hasLateUnit) ? byId : byUnits);
+/** An entry with its id at hand: sorting looks at ids alone, which lie scattered in memory otherwise. */
+interface Keyed<R extends Identified> {
+  readonly id: string;
+  readonly entry: LiveEntry<R>;
 }
 
-/** A character from U+D800 on, as UTF-16 units count: only then may UTF-8 sort otherwise. */
-const LATE_UNIT = /[\ud800-\uffff]/;
+function sortLive<R extends Identified>(entries: Iterable<Entry<R>>): LiveEntry<R>[] {
+  const keyed: Keyed<R>[] = [];
+  let late = false;
+  for (const entry of entries) {
+    if (!isLive(entry)) continue;
+    const { id } = entry.resource.metadata;
+    late ||= hasLateUnit(id);
+    keyed.push({ id, entry });
+  }
+  keyed.sort(late ? byText : byUnits);
+  return keyed.map(({ entry }) => entry);
+}
 
-const hasLateUnit = ({ resource }: LiveEntry<Identified>): boolean => LATE_UNIT.test(resource.metadata.id);
+/** From here on UTF-8 may sort otherwise than UTF-16 units do. */
+const FIRST_LATE_UNIT = 0xd800;
 
-/** {@link byId} for ids without late units: the native comparison is several times as fast. Ids are unique. */
-function byUnits(a: LiveEntry<Identified>, b: LiveEntry<Identified>): number {
-  return a.resource.metadata.id < b.resource.metadata.id ? -1 : 1;
+function hasLateUnit(id: string): boolean {
+  for (let i = 0; i < id.length; i++) if (id.charCodeAt(i) >= FIRST_LATE_UNIT) return true;
+  return false;
+}
+
+function byText(a: Keyed<Identified>, b: Keyed<Identified>): number {
+  return compareText(a.id, b.id);
+}
+
+/** {@link byText} for ids without late units: the native comparison is several times as fast. Ids are unique. */
+function byUnits(a: Keyed<Identified>, b: Keyed<Identified>): number {
+  return a.id < b.id ? -1 : 1;
 }
 
 function byId(a: LiveEntry<Identified>, b: LiveEntry<Identified>): number {

@@ -68,39 +68,47 @@ const MOST_ISSUES = 20;
 class Report {
   /** Undefined while nothing is wrong. */
   issues: SpecIssue[] | undefined;
-  readonly path: (string | number)[] = [];
+  #path: (string | number)[] | undefined;
 
   add(message: string): undefined {
     const issues = (this.issues ??= []);
-    if (issues.length < MOST_ISSUES) issues.push({ message, path: [...this.path] });
+    if (issues.length < MOST_ISSUES) issues.push({ message, path: [...(this.#path ?? [])] });
     return undefined;
   }
 
   addAt(step: string | number, message: string): void {
-    this.path.push(step);
-    this.add(message);
-    this.path.pop();
+    this.within(step, () => this.add(message));
+  }
+
+  within<T>(step: string | number, check: () => T): T {
+    const path = (this.#path ??= []);
+    path.push(step);
+    const checked = check();
+    path.pop();
+    return checked;
   }
 }
 
 /** Returns the checked value, or adds to the report. */
-type Check = (value: unknown, report: Report) => unknown;
-
-function within(report: Report, step: string | number, check: Check, value: unknown): unknown {
-  report.path.push(step);
-  const checked = check(value, report);
-  report.path.pop();
-  return checked;
+interface Check {
+  (value: unknown, report: Report): unknown;
+  readonly accepts?: ((value: unknown) => boolean) | undefined;
 }
 
-const expecting =
-  (accepts: (value: unknown) => boolean, wanted: string): Check =>
-  (value, report) => {
+/** A check of a value without parts; `accepts` answers for nearly all of them, at no cost. */
+interface PrimitiveCheck extends Check {
+  readonly accepts: (value: unknown) => boolean;
+}
+
+function expecting(accepts: (value: unknown) => boolean, wanted: string): PrimitiveCheck {
+  const check = (value: unknown, report: Report): unknown => {
     if (accepts(value)) return value;
     return report.add(
       value === undefined ? `is missing; it must be ${wanted}` : `must be ${wanted}, got ${describeValue(value)}`,
     );
   };
+  return Object.assign(check, { accepts });
+}
 
 const PRIMITIVES: { readonly [Name in keyof Primitives]: Check } = {
   string: expecting((value) => typeof value === "string", "a string"),
@@ -135,7 +143,7 @@ function custom(parse: (value: unknown) => unknown): Check {
 function listOf(item: Check): Check {
   return (value, report) => {
     if (!Array.isArray(value)) return expectingList(value, report);
-    return Array.from(value, (part: unknown, i) => within(report, i, item, part));
+    return Array.from(value, (part: unknown, i) => report.within(i, () => item(part, report)));
   };
 }
 
@@ -164,11 +172,13 @@ function objectOf(template: Readonly<Record<string, Shape>>): Check {
     for (const key of Object.keys(value)) {
       if (!known.has(key)) report.addAt(key, `is not a known field; known: ${[...known].join(", ") || "none"}`);
     }
-    // starting from the value keeps its shape, which makes the smallest copy
-    const checked: Record<string, unknown> = { ...value };
+    let checked = value;
     for (const { key, check, optional } of fields) {
-      const part = Object.hasOwn(value, key) ? value[key] : undefined;
-      if (part !== undefined || !optional) checked[key] = within(report, key, check, part);
+      const given = Object.hasOwn(value, key) ? value[key] : undefined;
+      if (check.accepts?.(given) === true || (given === undefined && optional)) continue;
+      const part = report.within(key, () => check(given, report));
+      // copied from the value, which keeps its shape and makes the smallest copy
+      if (part !== given) checked = { ...checked, [key]: part };
     }
     return checked;
   };
