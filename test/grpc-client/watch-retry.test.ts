@@ -111,6 +111,39 @@ describe("a watch whose connection breaks", () => {
     expect(client.clock.pending).toBe(0);
   });
 
+  test("takes no place from what comes in the middle of its initial contents", async () => {
+    const client = scriptedClient();
+    const stray = Uint8Array.of(0x0a, 0x07, 0x10, 99, 0x2a, 0x03, ...bookmarkAt(5));
+    client.wire.script.push((stream) =>
+      stream
+        .begin()
+        .send(created(int("one", 1)))
+        .push(stray),
+    );
+    const watch = await client.state.watchKind(Int, { bootstrap: true });
+    expect((await nextOf(watch)).type).toBe("Created");
+    const next = nextOf(watch);
+    await client.clock.settle();
+    client.wire.last.fail();
+    expect((await next).type).toBe("Errored");
+    expect(client.wire.streams).toHaveLength(1);
+  });
+
+  test("keeps trying while its token cannot be had", async () => {
+    const client = scriptedClient();
+    const { watch, stream } = await openBootstrapped(client);
+    client.wire.script.push(() => {
+      throw new Error("the file of the token is not there");
+    });
+    stream.fail();
+    const next = nextOf(watch);
+    expect(await untilRetry(client)).toBe(500);
+    expect(await untilRetry(client)).toBe(750);
+    client.wire.last.send(created(int("one", 1), 2));
+    expect((await next).type).toBe("Created");
+    await watch[Symbol.asyncDispose]();
+  });
+
   test("goes on behind its last event, with its filters and in its form, and without asking for contents", async () => {
     const client = scriptedClient();
     client.wire.script.push((stream) => stream.begin().send(bootstrapped(1)));

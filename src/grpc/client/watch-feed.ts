@@ -57,8 +57,8 @@ export class WatchFeed {
   #stream: WatchStream | undefined;
   /** The last event, which knows the place; undefined when there is no place. */
   #last: { readonly bookmark?: Uint8Array | undefined } | undefined;
-  /** True from `Resynced` until the contents are complete. */
-  #resyncing = false;
+  /** Whether contents are on their way, those of the beginning or those after `Resynced`: there is no place in them. */
+  #contents: "initial" | "resync" | "complete";
   /** True when the stream at hand has delivered something. */
   #delivered = false;
   /** True from the break until the watch is open again. */
@@ -72,7 +72,8 @@ export class WatchFeed {
     this.#target = target;
     this.#retry = retry;
     this.#signal = signal;
-    const { startFromBookmark } = target.start;
+    const { bootstrap, startFromBookmark } = target.start;
+    this.#contents = bootstrap === true ? "initial" : "complete";
     if (startFromBookmark !== undefined) this.#last = { bookmark: new Uint8Array(startFromBookmark) };
   }
 
@@ -142,7 +143,7 @@ export class WatchFeed {
     if (isPlain) this.#last = last;
     this.#delivered = true;
     this.#retry.delivered();
-    if (this.#resyncing) this.#resyncing = !this.#isComplete(shown);
+    if (this.#contents !== "complete" && this.#endsContents(shown)) this.#contents = "complete";
     return Object.freeze(shown);
   }
 
@@ -165,7 +166,7 @@ export class WatchFeed {
     return shown;
   }
 
-  #isComplete(events: readonly Event[]): boolean {
+  #endsContents(events: readonly Event[]): boolean {
     return this.#target.id !== undefined || events.some(({ type }) => type === EventType.bootstrapped);
   }
 
@@ -174,7 +175,8 @@ export class WatchFeed {
     let error = reason;
     // A message that was too large would be too large again.
     const isStuck = isTooLarge(thrown) && !this.#delivered;
-    let plan = isFinal(thrown) || isStuck ? undefined : this.#planAfter(error, thrown);
+    const goesOn = (isStreamEnd(thrown) || isLost(error)) && !isFinal(thrown) && !isStuck;
+    let plan = goesOn ? this.#planAfter(error) : undefined;
     this.#stream?.close();
     // A server that tells of an overrun before anything else would do so again at once.
     let waits = !(isLost(error) && this.#delivered);
@@ -194,21 +196,20 @@ export class WatchFeed {
         if (this.#state !== "open") return NOTHING;
         error = explainOpen(failure, this.#target);
         waits = plan.kind === "resync" || !isLost(error);
-        plan = isFinal(failure) ? undefined : this.#planAfter(error, failure);
+        plan = isFinal(failure) ? undefined : this.#planAfter(error);
       }
     }
     return this.#fail(watchFailure(error, this.#target));
   }
 
   /** How to go on; undefined when that is not possible, or not wanted. */
-  #planAfter(error: Error, thrown: unknown): Plan | undefined {
+  #planAfter(error: Error): Plan | undefined {
     const mayResync = this.#target.overrun === "resync";
     if (isLost(error)) return mayResync ? RESYNC : undefined;
-    if (!isStreamEnd(thrown)) return undefined;
-    const bookmark = this.#last?.bookmark;
+    const bookmark = this.#contents === "complete" ? this.#last?.bookmark : undefined;
     if (bookmark !== undefined) return { kind: "resume", bookmark };
     // One resource, and contents that are announced as new, can begin anew at any time.
-    return mayResync && (this.#resyncing || this.#target.id !== undefined) ? RESYNC : undefined;
+    return mayResync && (this.#contents === "resync" || this.#target.id !== undefined) ? RESYNC : undefined;
   }
 
   #requestFor(plan: Plan): Uint8Array {
@@ -230,7 +231,7 @@ export class WatchFeed {
     this.#interrupted = false;
     if (kind === "resume") return NOTHING;
     this.#last = undefined;
-    this.#resyncing = true;
+    this.#contents = "resync";
     const resource = createTombstone({ ...this.#target.kind, id: "" });
     return Object.freeze([Object.freeze({ type: EventType.resynced, resource })]);
   }
