@@ -25,26 +25,6 @@ export function buildSpecField(proto: Uint8Array, yaml: Uint8Array): SpecField {
   return { field, proto: field.slice(protoFrom, protoFrom + proto.length) };
 }
 
-/** The part for programs of a field that {@link buildSpecField} made. */
-export function protoOf(field: string): string {
-  const content = skipPrefix(field, 0);
-  if (field.charCodeAt(content) !== PROTO_SPEC_TAG) return "";
-  const from = skipPrefix(field, content);
-  return field.slice(from, from + lengthAt(field, content + 1));
-}
-
-function skipPrefix(field: string, tagAt: number): number {
-  let at = tagAt + 1;
-  while (field.charCodeAt(at) > 0x7f) at++;
-  return at + 1;
-}
-
-function lengthAt(field: string, from: number): number {
-  let [length, scale, at] = [0, 1, from];
-  for (; field.charCodeAt(at) > 0x7f; at++, scale *= 0x80) length += (field.charCodeAt(at) & 0x7f) * scale;
-  return length + field.charCodeAt(at) * scale;
-}
-
 function fieldSize({ length }: Uint8Array): number {
   return length === 0 ? 0 : 1 + sizeOfVarint(length) + length;
 }
