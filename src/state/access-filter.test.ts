@@ -26,7 +26,7 @@ function recorded(): { readonly state: State; readonly asked: Access[]; readonly
 }
 
 describe("AccessFilter", () => {
-  test("lets through what its rule allows and nothing else [state 82]", async () => {
+  test("lets through what its rule allows and nothing else [state 82] [transport S22]", async () => {
     const denied = new Error("denied");
     const core = new MemoryNamespace("default", { types: [Int] });
     const state = wrapState(

@@ -51,7 +51,7 @@ describe("the in-memory State, which routes namespaces [state 66]", () => {
   stateConformance({ test }, { newState: () => new MemoryState(), namespaces });
 });
 
-describe("an in-memory State behind a filter that allows everything [state 67]", () => {
+describe("an in-memory State behind a filter that allows everything [state 67] [transport S22]", () => {
   stateConformance({ test }, { newState: () => new AccessFilter(new MemoryState(), () => undefined), namespaces });
 });
 

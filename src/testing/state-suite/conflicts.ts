@@ -16,7 +16,7 @@ const LETTERS = ["A", "B", "C", "D", "E", "F", "G", "H"] as const;
 /** Conflicts and concurrency: section 26.6 of the specification. */
 export const conflicts: readonly Scenario[] = [
   {
-    name: "[state 32] finalizers that many add and remove at the same time are neither lost nor left",
+    name: "[state 32] [transport S7] finalizers that many add and remove at the same time are neither lost nor left",
     run: async (world) => {
       const { state } = world;
       const { metadata } = await world.create("var/run");
@@ -28,7 +28,7 @@ export const conflicts: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 33] of many who destroy a resource at once, each succeeds or does not find it",
+    name: "[state 33] [transport S13] of many who destroy a resource at once, each succeeds or does not find it",
     run: async (world) => {
       const { metadata } = await world.create("var/run");
       const results = await Promise.allSettled(Array.from({ length: 10 }, () => world.state.destroy(metadata)));
@@ -39,7 +39,7 @@ export const conflicts: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 34] finalizers keep a resource from being destroyed",
+    name: "[state 34] [transport S14] finalizers keep a resource from being destroyed",
     run: async (world) => {
       const { state } = world;
       const { metadata } = await world.create("var/run");
@@ -55,14 +55,14 @@ export const conflicts: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 35] what does not exist cannot be updated",
+    name: "[state 35] [transport S15] what does not exist cannot be updated",
     run: async (world) => {
       await rejects(world.state.update(world.path("var/run")), "not_found", isNotFound);
       assert.equal(await world.state.getOrNull(world.kind.ref("var/run")), undefined);
     },
   },
   {
-    name: "[state 36-39] only an update of the stored version is taken",
+    name: "[state 36-39] [transport S15] only an update of the stored version is taken",
     run: async (world) => {
       const { state } = world;
       const offered = world.path("var/run");
@@ -80,7 +80,7 @@ export const conflicts: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 40] what is torn down can be updated only by who says so",
+    name: "[state 40] [transport S15] what is torn down can be updated only by who says so",
     run: async (world) => {
       const { state } = world;
       const { metadata } = await world.create("var/run");

@@ -25,7 +25,7 @@ const kindOf = (resource: Resource) => PathResource.in(resource.metadata.namespa
 
 /** Creating, reading and destroying: section 26.1 of the specification. */
 export const createReadDestroy: readonly Scenario[] = [
-  ...inOneNamespaceAndTwo("[state 1] nothing is there at first", async ({ state }, run, lib) => {
+  ...inOneNamespaceAndTwo("[state 1] [transport S1] nothing is there at first", async ({ state }, run, lib) => {
     await rejects(state.get(run.metadata), "not_found", isNotFound);
     await rejects(state.get(lib.metadata), "not_found", isNotFound);
     assert.equal(await state.getOrNull(run.metadata), undefined);
@@ -33,7 +33,7 @@ export const createReadDestroy: readonly Scenario[] = [
   }),
 
   ...inOneNamespaceAndTwo(
-    "[state 2] what was created can be read, and is listed by id",
+    "[state 2] [transport S1] what was created can be read, and is listed by id",
     async ({ state }, run, lib) => {
       await state.create(run);
       await state.create(lib);
@@ -46,7 +46,7 @@ export const createReadDestroy: readonly Scenario[] = [
   ),
 
   {
-    name: "[state 3] what exists cannot be created",
+    name: "[state 3] [transport S1] what exists cannot be created",
     run: async (world) => {
       await world.create("var/run");
       await rejects(world.create("var/run"), "a conflict", isConflict);
@@ -54,7 +54,7 @@ export const createReadDestroy: readonly Scenario[] = [
   },
 
   ...inOneNamespaceAndTwo(
-    "[state 4-6] a resource can be torn down, destroyed and created again",
+    "[state 4-6] [transport S1] a resource can be torn down, destroyed and created again",
     async ({ state }, run, lib) => {
       const stored = await state.create(run);
       await state.create(lib);
@@ -76,7 +76,7 @@ export const createReadDestroy: readonly Scenario[] = [
   ),
 
   {
-    name: "[state 7] an update through a resource's metadata leaves that resource as it was",
+    name: "[state 7] [transport S2] an update through a resource's metadata leaves that resource as it was",
     run: async (world) => {
       const stored = await world.create("var/run");
       const labelled = await world.state.updateWithConflicts(stored.metadata, (_, metadata) => {

@@ -32,14 +32,14 @@ const setLabel = (_: unknown, metadata: { labels: Record<string, string> }): voi
 /** Operations that are made of others: section 26.8 of the specification. */
 export const derived: readonly Scenario[] = [
   {
-    name: "[state 54] the teardown signal of a resource that does not exist aborts",
+    name: "[state 54] [transport S18] the teardown signal of a resource that does not exist aborts",
     run: async (world) => {
       const teardown = world.use(await world.state.signalWithTeardown(world.kind.ref("var/run")));
       await world.aborted("the signal of a missing resource", teardown.signal);
     },
   },
   {
-    name: "[state 55] a teardown signal aborts when its resource is destroyed or torn down, and not before",
+    name: "[state 55] [transport S18] a teardown signal aborts when its resource is destroyed or torn down, and not before",
     run: async (world) => {
       const { state } = world;
       const first = await world.create("first");
@@ -79,7 +79,7 @@ export const derived: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 56] teardownAndDestroy waits for the finalizers",
+    name: "[state 56] [transport S19] teardownAndDestroy waits for the finalizers",
     run: async (world) => {
       const { state } = world;
       await finalize(world, "Mount");
@@ -87,6 +87,20 @@ export const derived: readonly Scenario[] = [
       await state.addFinalizer(metadata, "Mount");
       await world.within("teardownAndDestroy", state.teardownAndDestroy(metadata));
       await rejects(state.get(metadata), "not_found", isNotFound);
+    },
+  },
+  {
+    name: "[state 81] [transport S24] of many who tear down and destroy at once, each succeeds or finds nothing",
+    run: async (world) => {
+      const { state } = world;
+      await finalize(world, "Mount");
+      const { metadata } = await world.create("var/run", { finalizers: ["Mount"] });
+      const calls = Array.from({ length: 10 }, () => state.teardownAndDestroy(metadata));
+      const results = await world.within("teardownAndDestroy", Promise.allSettled(calls));
+      assert.ok(results.some(({ status }) => status === "fulfilled"));
+      for (const result of results)
+        if (result.status === "rejected") assert.ok(isNotFound(result.reason), String(result.reason));
+      assert.equal(await state.getOrNull(metadata), undefined);
     },
   },
   {
@@ -100,7 +114,7 @@ export const derived: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 57-58] modify creates what does not exist and updates what does",
+    name: "[state 57-58] [transport S20] modify creates what does not exist and updates what does",
     run: async (world) => {
       const { state } = world;
       const pointer = world.kind.ref("var/run");
@@ -117,7 +131,7 @@ export const derived: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 59] modify rejects with whatever the change throws, and writes nothing",
+    name: "[state 59] [transport S20] modify rejects with whatever the change throws, and writes nothing",
     run: async (world) => {
       const { state } = world;
       const complaint = new Error("not like this");
@@ -136,7 +150,7 @@ export const derived: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 60] modify leaves alone what is torn down, unless told that any phase will do",
+    name: "[state 60] [transport S20] modify leaves alone what is torn down, unless told that any phase will do",
     run: async (world) => {
       const { state } = world;
       const stored = await world.create("var/run");
@@ -148,7 +162,7 @@ export const derived: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 61] modify creates and updates for an owner",
+    name: "[state 61] [transport S21] modify creates and updates for an owner",
     run: async (world) => {
       const { state } = world;
       const owner = "ControllerA";

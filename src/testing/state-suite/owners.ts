@@ -15,7 +15,7 @@ const createTwo = async (world: World) => ({
 /** Owners: section 26.2 of the specification. */
 export const owners: readonly Scenario[] = [
   {
-    name: "[state 8] a resource carries the owner that created it",
+    name: "[state 8] [transport S3] a resource carries the owner that created it",
     run: async (world) => {
       const { ofA, ofB } = await createTwo(world);
       assert.equal(ofA.metadata.owner, A);
@@ -24,7 +24,7 @@ export const owners: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 9] only its owner updates a resource",
+    name: "[state 9] [transport S3] only its owner updates a resource",
     run: async (world) => {
       const { ofB } = await createTwo(world);
       await rejectsForOwner(world.state.update(ofB));
@@ -36,7 +36,7 @@ export const owners: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 10-11] only its owner tears down and destroys a resource",
+    name: "[state 10-11] [transport S3] only its owner tears down and destroys a resource",
     run: async (world) => {
       const { ofA } = await createTwo(world);
       await rejectsForOwner(world.state.teardown(ofA.metadata));
@@ -47,7 +47,7 @@ export const owners: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 12] anybody adds and removes finalizers of an owned resource",
+    name: "[state 12] [transport S3] anybody adds and removes finalizers of an owned resource",
     run: async (world) => {
       const { ofB } = await createTwo(world);
       await world.state.addFinalizer(ofB.metadata, "Janitor");

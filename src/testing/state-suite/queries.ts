@@ -54,16 +54,24 @@ export const queries: readonly Scenario[] = [
       assert.equal((await world.state.get(world.kind.ref("A"))).metadata.labels["app"], "app1");
     },
   },
-  matching("[state 42] exists", [exists("frozen")], ["A", "B"]),
-  matching("[state 43] exists and equal", [exists("frozen"), equal("app", "app2")], ["B"]),
-  matching("[state 44] exists and equal, which nothing meets together", [exists("frozen"), equal("app", "app3")], []),
-  matching("[state 45] equal", [equal("app", "app3")], ["C"]),
-  matching("[state 46] one of several values", [oneOf("app", "app2", "app3")], ["B", "C"]),
-  matching("[state 47] numerically less", [lessThanNumeric("weight", "12000")], ["A"]),
-  matching("[state 48] numerically less or equal", [lessOrEqualNumeric("weight", "20000")], ["A", "B"]),
-  matching("[state 49] less or equal as text", [lessOrEqual("app", "app2")], ["A", "B"]),
-  matching("[state 50] less as text", [lessThan("app", "app2")], ["A"]),
-  matching("[state 51] either of two queries", [[equal("app", "app2")], [equal("app", "app3")]], ["B", "C"]),
+  matching("[state 42] [transport S16] exists", [exists("frozen")], ["A", "B"]),
+  matching("[state 43] [transport S16] exists and equal", [exists("frozen"), equal("app", "app2")], ["B"]),
+  matching(
+    "[state 44] [transport S16] exists and equal, which nothing meets together",
+    [exists("frozen"), equal("app", "app3")],
+    [],
+  ),
+  matching("[state 45] [transport S16] equal", [equal("app", "app3")], ["C"]),
+  matching("[state 46] [transport S16] one of several values", [oneOf("app", "app2", "app3")], ["B", "C"]),
+  matching("[state 47] [transport S16] numerically less", [lessThanNumeric("weight", "12000")], ["A"]),
+  matching("[state 48] [transport S16] numerically less or equal", [lessOrEqualNumeric("weight", "20000")], ["A", "B"]),
+  matching("[state 49] [transport S16] less or equal as text", [lessOrEqual("app", "app2")], ["A", "B"]),
+  matching("[state 50] [transport S16] less as text", [lessThan("app", "app2")], ["A"]),
+  matching(
+    "[state 51] [transport S16] either of two queries",
+    [[equal("app", "app2")], [equal("app", "app3")]],
+    ["B", "C"],
+  ),
   matching("no terms match everything", [], ["A", "B", "C"]),
   matching("an empty query among others matches everything", [[equal("app", "app1")], []], ["A", "B", "C"]),
   matching(
@@ -88,7 +96,7 @@ export const queries: readonly Scenario[] = [
   ),
 
   {
-    name: "[state 52] a list by id pattern",
+    name: "[state 52] [transport S17] a list by id pattern",
     run: async (world) => {
       for (const id of TEN) await world.create(id);
       assert.deepEqual(idsOf(await world.state.list(world.kind, { ids: PATTERN })), THREE);
@@ -99,7 +107,7 @@ export const queries: readonly Scenario[] = [
       );
     },
   },
-  ...inBothForms("[state 53] a watch by id pattern", async (world, form) => {
+  ...inBothForms("[state 53] [transport S17] a watch by id pattern", async (world, form) => {
     for (const id of TEN) await world.create(id);
     const reader = await world.watchKind(form, { ids: PATTERN, bootstrap: true });
     await expectEvents(reader, ...THREE.map((id) => ({ type: EventType.created, id })), {

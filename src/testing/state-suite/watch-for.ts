@@ -6,7 +6,7 @@ import { rejects, type Scenario } from "./world.ts";
 /** Waiting for a condition: section 26.5 of the specification. */
 export const watchFor: readonly Scenario[] = [
   {
-    name: "[state 28] a wait for Created ends when the resource is created",
+    name: "[state 28] [transport S8] a wait for Created ends when the resource is created",
     run: async (world) => {
       const pointer = world.kind.ref("var/run");
       const waiting = world.state.watchFor(pointer, { events: [EventType.created] });
@@ -15,7 +15,7 @@ export const watchFor: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 29] a wait for no finalizers ends at once where there are none",
+    name: "[state 29] [transport S8] a wait for no finalizers ends at once where there are none",
     run: async (world) => {
       const stored = await world.create("var/run");
       const seen = await world.within(
@@ -36,7 +36,7 @@ export const watchFor: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 30] a wait for a phase ends when the resource is in it",
+    name: "[state 30] [transport S8] a wait for a phase ends when the resource is in it",
     run: async (world) => {
       const { metadata } = await world.create("var/run");
       const waiting = world.state.watchFor(metadata, { phases: [Phase.tearingDown] });
@@ -46,7 +46,7 @@ export const watchFor: readonly Scenario[] = [
     },
   },
   {
-    name: "[state 31] a wait for Destroyed ends when the resource is destroyed, and not before",
+    name: "[state 31] [transport S8] a wait for Destroyed ends when the resource is destroyed, and not before",
     run: async (world) => {
       const { state } = world;
       const { metadata } = await world.create("var/run");

@@ -18,7 +18,7 @@ function withoutLabel(resource: Resource, key: string): Resource {
 /** Watches of a part of a kind: the filtered part of section 26.3 of the specification. */
 export const watchKindLabels: readonly Scenario[] = [
   ...inBothForms(
-    "[state 19-23] a watch with label queries tells what enters, stays in and leaves them",
+    "[state 19-23] [transport S6] a watch with label queries tells what enters, stays in and leaves them",
     async (world, form) => {
       const { state } = world;
       const r1 = await world.create("r1", { labels: { label: "1", common: "app" } });

@@ -34,7 +34,7 @@ export function assertSameEvents(actual: readonly Event[], expected: readonly Ev
 /** Watches of a kind: the unfiltered part of section 26.3 of the specification. */
 export const watchKind: readonly Scenario[] = [
   ...inBothForms(
-    "[state 13-15] a watch without options reports every later change and nothing else",
+    "[state 13-15] [transport S4] a watch without options reports every later change and nothing else",
     async (world, form) => {
       const { state } = world;
       const r1 = await world.create("var/run");
@@ -60,7 +60,7 @@ export const watchKind: readonly Scenario[] = [
   ),
 
   ...inBothForms(
-    "[state 16-17] a watch with bootstrap starts with what is there, then goes on like any other",
+    "[state 16-17] [transport S4] a watch with bootstrap starts with what is there, then goes on like any other",
     async (world, form) => {
       const { state } = world;
       const early = await world.watchKind(form);
@@ -80,35 +80,35 @@ export const watchKind: readonly Scenario[] = [
     },
   ),
 
-  {
-    name: "[state 18] tail events replay what happened before the watch",
-    run: async (world) => {
-      const first = await world.watchKind("plain");
-      await liveAndDie(world, world.path("var/run"));
-      const seen = await first.takeUntil(isDestroyed);
-      assert.deepEqual(
-        seen.map(({ type }) => type),
-        [created, updated, updated, updated, destroyed],
+  ...inBothForms("[state 18] [transport S5] tail events replay what happened before the watch", async (world, form) => {
+    const first = await world.watchKind(form);
+    await liveAndDie(world, world.path("var/run"));
+    const seen = await first.takeUntil(isDestroyed);
+    assert.deepEqual(
+      seen.map(({ type }) => type),
+      [created, updated, updated, updated, destroyed],
+    );
+    const second = await world.ifSupported("tail events", world.watchKind(form, { tailEvents: 1000 }));
+    const replayed = await second.takeUntil(isDestroyed);
+    for (const event of seen)
+      assert.ok(
+        replayed.some((other) => sameEvent(event, other)),
+        `not replayed:\n${describeEvents([event])}`,
       );
-      const second = await world.ifSupported("tail events", world.watchKind("plain", { tailEvents: 1000 }));
-      const replayed = await second.takeUntil(isDestroyed);
-      for (const event of seen)
-        assert.ok(
-          replayed.some((other) => sameEvent(event, other)),
-          `not replayed:\n${describeEvents([event])}`,
-        );
-    },
-  },
+  }),
 
   ...inBothForms(
-    "[state 24] a watch can go on from the bookmark of any event, from Bootstrapped on",
+    "[state 24] [transport S12] a watch can go on from the bookmark of any event, from Bootstrapped on",
     async (world, form) => {
       await bookmarks(world, form, { bootstrap: true }, bootstrapped);
     },
   ),
-  ...inBothForms("[state 24] a watch can go on from the bookmark of any event, from Noop on", async (world, form) => {
-    await bookmarks(world, form, { bootstrapBookmark: true }, noop);
-  }),
+  ...inBothForms(
+    "[state 24] [transport S12] a watch can go on from the bookmark of any event, from Noop on",
+    async (world, form) => {
+      await bookmarks(world, form, { bootstrapBookmark: true }, noop);
+    },
+  ),
 
   ...inBothForms(
     "[state 177] Bootstrapped comes before Noop, and both carry the same bookmark",

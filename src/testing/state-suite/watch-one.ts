@@ -11,7 +11,7 @@ const { created, updated, destroyed } = EventType;
 /** Watches of one resource: section 26.4 of the specification. */
 export const watchOne: readonly Scenario[] = [
   {
-    name: "[state 25] a watch follows a resource from before it exists to its end",
+    name: "[state 25] [transport S9] a watch follows a resource from before it exists to its end",
     run: async (world) => {
       const { state } = world;
       const pointer = world.kind.ref("var/run");
@@ -58,7 +58,7 @@ export const watchOne: readonly Scenario[] = [
   },
 
   {
-    name: "[state 26] tail events replay what happened to the resource before the watch",
+    name: "[state 26] [transport S10] tail events replay what happened to the resource before the watch",
     run: async (world) => {
       const pointer = world.kind.ref("var/run");
       const first = await world.watch(pointer);
@@ -80,7 +80,7 @@ export const watchOne: readonly Scenario[] = [
   },
 
   {
-    name: "[state 27] a watch of a resource can go on from the bookmark of any event but the first",
+    name: "[state 27] [transport S11] a watch of a resource can go on from the bookmark of any event but the first",
     run: async (world) => {
       const pointer = world.kind.ref("var/run");
       const reader = await world.watch(pointer);
