@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { connect, isGrpcError, server, Status, type ConnectOptions } from "../../src/grpc/index.ts";
 import { GrpcServer, type ServerMethod } from "../../src/grpc/transport/index.ts";
@@ -137,9 +137,12 @@ describe("garbage from the server", () => {
     await using world = await RemoteWorld.open();
     const client = world.connect();
     const readers = await openWatches(client);
+    const wait = client.watchFor(Numbers, "one", { events: [EventType.created] });
+    await eventually(() => expect(world.server.watchCount).toBe(4));
     world.proxy.inject(Buffer.from("this is no frame of HTTP/2, and nothing else that anyone can read"));
     await world.local.create(Numbers.create("one", { value: 1 }));
     await expectCreated(readers, "one");
+    expect((await wait).spec).toEqual({ value: 1 });
     expect((await eventually(() => client.get(Numbers, "one"))).spec.value).toBe(1);
     await close(readers);
   });
@@ -154,8 +157,14 @@ describe("garbage from the server", () => {
     babbler.listen(directory.path("s"));
     await once(babbler, "listening");
     const client = connect(`unix:${directory.path("s")}`, { connectTimeoutMs: 2_000 });
-    expect(isUnavailable(await failureOf(client.get({ namespace: "a", type: "b", id: "c" })))).toBe(true);
-    expect(isUnavailable(await failureOf(client.watchKind({ namespace: "a", type: "b" })))).toBe(true);
+    const calls = [
+      client.get(Numbers, "one"),
+      client.watch(Numbers.ref("one")),
+      client.watchKind(Numbers),
+      client.watchKindBatches(Numbers),
+      client.watchFor(Numbers, "one"),
+    ].map(failureOf);
+    for (const call of calls) expect(isUnavailable(await call)).toBe(true);
     await client[Symbol.asyncDispose]();
     babbler.close();
     await once(babbler, "close");
@@ -182,7 +191,7 @@ describe("garbage from the server", () => {
 });
 
 describe("messages over the limit", () => {
-  test("end a call, a list and a watch with RESOURCE_EXHAUSTED, and the watch does not ask for it again and again", async () => {
+  test("end a call, a list, a wait and a watch with RESOURCE_EXHAUSTED, and the watch does not ask for it again and again", async () => {
     await using world = await RemoteWorld.open({ server: { yaml: false } });
     const client = world.connect({ maxMessageBytes: 2_000 });
     const readers = [
@@ -191,7 +200,10 @@ describe("messages over the limit", () => {
     ];
     await world.local.create(Texts.create("small", { value: "x" }));
     for (const reader of readers) await reader.takeUntil(({ resource }) => resource?.metadata.id === "small");
+    const wait = failureOf(client.watchFor(Texts, "large", { events: [EventType.created] }));
+    await eventually(() => expect(world.server.watchCount).toBe(3));
     await world.local.create(Texts.create("large", { value: "x".repeat(5_000) }));
+    expect(isGrpcError(await wait, Status.resourceExhausted)).toBe(true);
     for (const reader of readers) {
       const { type, error } = await reader.next();
       expect(type).toBe("Errored");
@@ -233,8 +245,11 @@ describe("a reader that does not read", () => {
     const value = "x".repeat(10_000);
     const count = 2_000;
     for (let i = 0; i < count; i++) await world.local.create(Texts.create(`text-${i}`, { value }));
-    // Other calls on the same connection are served meanwhile.
+    // Other calls and waits on the same connection are served meanwhile.
     expect((await client.get(Texts, "text-7")).metadata.id).toBe("text-7");
+    const wait = client.watchFor(Texts, "text-8", { phases: ["tearingDown"] });
+    expect(await client.teardown(Texts.ref("text-8"))).toBe(true);
+    expect((await wait).metadata.id).toBe("text-8");
     await eventually(() => expect(world.proxy.answeredBytes - before).toBeGreaterThan(100_000));
     const limit = 10 * 1024 * 1024;
     expect(world.proxy.answeredBytes - before).toBeLessThan(limit);
@@ -328,7 +343,7 @@ test("a slow path changes nothing but the time", async () => {
   await close(readers);
 });
 
-test("10,000 watches that were opened and cancelled leave nothing behind", async () => {
+test("10,000 watches and waits that were opened and cancelled leave nothing behind", async () => {
   await using world = await RemoteWorld.open();
   const core = new InterceptedState(world.local);
   await using directory = await openDirectory();
@@ -337,11 +352,20 @@ test("10,000 watches that were opened and cancelled leave nothing behind", async
   await serving.listen(address);
   await using client = connect(address, { types: [Int] });
   for (let round = 0; round < 10; round++) {
-    const opening = Array.from({ length: 1_000 }, (_, i) =>
-      i % 2 === 0 ? client.watchKindBatches(Numbers) : client.watch(Numbers.ref(`n${i}`)),
+    const stop = new AbortController();
+    const waits = Array.from({ length: 100 }, (_, i) =>
+      failureOf(client.watchFor(Numbers, `n${i}`, { events: [EventType.created] }, { signal: stop.signal })),
     );
+    const opening = Array.from({ length: 900 }, (_, i) => {
+      if (i % 3 === 0) return client.watchKindBatches(Numbers);
+      return i % 3 === 1 ? client.watchKind(Numbers) : client.watch(Numbers.ref(`n${i}`));
+    });
     const watches = await Promise.all<AsyncDisposable>(opening);
     await eventually(() => expect(core.openWatches.length).toBeGreaterThanOrEqual(1_000));
+    expect(await client.list(Numbers)).toHaveLength(0);
+    stop.abort("enough");
+    expect(new Set(await Promise.all(waits))).toEqual(new Set(["enough"]));
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
     await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
   }
   await eventually(() => expect([core.openWatches.length, serving.watchCount, serving.callCount]).toEqual([0, 0, 0]));

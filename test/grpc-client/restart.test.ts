@@ -115,7 +115,7 @@ test("[state 163] [transport T4] a bookmark with one bit changed is invalid; tha
 });
 
 describe("teardown over the wire", () => {
-  test("[state 164] says whether something keeps the resource, however often it is asked for", async () => {
+  test("[state 164] [transport T5] says whether something keeps the resource, however often it is asked for", async () => {
     await using world = await RemoteWorld.open();
     const client = world.connect();
     const { metadata } = await client.create(PathResource.create("var/run", {}));
@@ -162,9 +162,10 @@ test("[state 168] [transport T9] a client that skips decoding gets everything as
     expect((resource?.spec as OpaqueSpec | undefined)?.yaml).toBe("value: 1\n");
   }
   await using typedOne = await typed.watch(ref);
+  await using typedAll = await typed.watchKind(kind, { bootstrap: true });
   const [typedListed] = await typed.list(kind);
-  const decoded = [await typed.get(ref), typedListed, (await typedOne.next()).value?.resource];
-  expect(decoded.map((resource) => resource?.spec)).toEqual([{ value: 1 }, { value: 1 }, { value: 1 }]);
+  const watched = [(await typedOne.next()).value?.resource, (await typedAll.next()).value?.resource];
+  for (const resource of [await typed.get(ref), typedListed, ...watched]) expect(resource?.spec).toEqual({ value: 1 });
 });
 
 /** Writes until it works: the connection may not be back yet. */
