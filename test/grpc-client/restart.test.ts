@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   hasCode,
   isInvalidBookmark,
+  patchMetadata,
   isNotFound,
   OpaqueSpec,
   sameMetadata,
@@ -9,6 +10,10 @@ import {
 } from "../../src/resource/index.ts";
 import { silentLogger } from "../../src/controller/index.ts";
 import { Runtime } from "../../src/runtime/index.ts";
+import { connect, server } from "../../src/grpc/index.ts";
+import { ResourceEncoder } from "../../src/grpc/messages/resource-encoder.ts";
+import { GrpcServer } from "../../src/grpc/transport/index.ts";
+import { MemoryState } from "../../src/memory/index.ts";
 import type { Event, State, Watch } from "../../src/state/index.ts";
 import {
   assertResource,
@@ -19,6 +24,7 @@ import {
   PathResource,
   Str,
 } from "../../src/testing/index.ts";
+import { openDirectory, unary } from "../grpc-transport/fixture.ts";
 import { RemoteWorld } from "./remote-world.ts";
 
 const Numbers = Int.in("numbers");
@@ -212,4 +218,25 @@ test("a write that was read from elsewhere is refused as it is here", async () =
     code: "version_conflict",
     pointer: Numbers.ref("one"),
   });
+});
+
+test("what a server lacks is asked for again when another is in its place", async () => {
+  await using directory = await openDirectory();
+  const address = `unix:${directory.path("s")}`;
+  const going = patchMetadata(Numbers.create("one", { value: 1 }), { version: "1", phase: "tearingDown" });
+  const get = unary(() => new ResourceEncoder().encodeField(going));
+  const old = new GrpcServer({ methods: new Map([["/cosi.resource.State/Get", get]]) });
+  await old.listen(address);
+  await using client = connect(address, { types: [Int] });
+  expect(await client.teardown(going.metadata)).toBe(true);
+  await old.close({ graceMs: 0 });
+
+  await using local = new MemoryState();
+  const verbs: string[] = [];
+  await using serving = server(local, { access: ({ verb }) => void verbs.push(verb) });
+  await serving.listen(address);
+  await local.create(Numbers.create("one", { value: 1 }));
+  expect(await eventually(() => client.teardown(going.metadata))).toBe(true);
+  // The call for it is asked for as a destroy; composed, it would begin with a get.
+  expect(verbs).toEqual(["destroy"]);
 });

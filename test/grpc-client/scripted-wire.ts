@@ -28,7 +28,6 @@ export class ScriptedStream implements MessageStream {
   constructor(request: Uint8Array, signal: AbortSignal | undefined) {
     this.request = request;
     this.#signal = signal;
-    signal?.addEventListener("abort", () => this.fail(signal.reason), { once: true });
   }
 
   /** What the client asks of a Watch. */
@@ -73,8 +72,20 @@ export class ScriptedStream implements MessageStream {
       }
       if (this.#end === "ended") return undefined;
       if (this.#end !== undefined) throw this.#end.error;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+      await this.#event();
     }
+  }
+
+  /** Resolves when there is something to look at again. */
+  #event(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const signal = this.#signal;
+    this.#wake = () => {
+      signal?.removeEventListener("abort", resolve as () => void);
+      resolve();
+    };
+    signal?.addEventListener("abort", resolve as () => void, { once: true });
+    return promise;
   }
 
   cancel(): void {
@@ -101,14 +112,17 @@ export class ScriptedWire implements Wire {
   readonly answers: Map<Rpc, Answer> = new Map();
   /** What was called, in order. */
   readonly called: Rpc[] = [];
+  /** The limits that unary calls had, in order. Unit: milliseconds. */
+  readonly deadlines: (number | undefined)[] = [];
   readonly streams: ScriptedStream[] = [];
   /** What the next streams do, one each; those after them are told by {@link onStream}. */
   readonly script: ((stream: ScriptedStream) => void)[] = [];
   onStream: (stream: ScriptedStream) => void = (stream) => void stream.begin();
   closed = false;
 
-  unary(path: string, message: Uint8Array, { signal }: GrpcCallOptions = {}): Promise<Uint8Array> {
+  unary(path: string, message: Uint8Array, { signal, deadlineMs }: GrpcCallOptions = {}): Promise<Uint8Array> {
     const rpc = this.#note(path);
+    this.deadlines.push(deadlineMs);
     const answer = this.answers.get(rpc) ?? (() => Promise.reject(new GrpcError(Status.unimplemented, "what?")));
     return new Promise((resolve, reject) => {
       signal?.addEventListener("abort", () => reject(signal.reason));

@@ -59,10 +59,17 @@ describe("writes", () => {
   test("resolve to another spec when the server has changed it", async () => {
     for (const types of [[Int], []]) {
       const { state, wire } = scriptedClient({ types });
-      wire.answers.set(Rpc.update, () => encoder.encodeField(int("one", 99, 2)));
-      const stored = await state.update(int("one", 1));
-      expect(stored.spec).toEqual({ value: 99 });
-      expect(sourceOf(stored)).toBe(Int.source);
+      for (const value of [99, 2]) {
+        wire.answers.set(Rpc.update, () => encoder.encodeField(int("one", value, 2)));
+        const stored = await state.update(int("one", 1));
+        expect(stored.spec).toEqual({ value });
+        expect(sourceOf(stored)).toBe(Int.source);
+      }
+      for (const value of ["x", "xyz", `${"x".repeat(99)}y`]) {
+        const sent = Str.create("one", { value: value.startsWith("xxx") ? "x".repeat(100) : "xy" });
+        wire.answers.set(Rpc.create, () => encoder.encodeField(Str.create("one", { value })));
+        expect((await state.create(sent)).spec).toEqual({ value });
+      }
     }
   });
 
@@ -218,7 +225,7 @@ describe("teardown", () => {
     expect(await state.teardown(Int.ref("one"))).toBe(true);
     expect(wire.called.slice(3)).toEqual(["Get"]);
     wire.answers.set(Rpc.teardown, () => encodeTeardownResponse(false));
-    core.reconnected();
+    core.disconnected();
     expect(await state.teardown(Int.ref("one"))).toBe(false);
     expect(wire.called.slice(4)).toEqual(["Teardown"]);
   });
@@ -239,10 +246,19 @@ describe("teardown", () => {
     expect(wire.called.slice(3)).toEqual(["Get", "Destroy"]);
     expect(left).toBe(0);
     wire.answers.set(Rpc.teardownAndDestroy, () => EMPTY_MESSAGE);
-    core.reconnected();
+    core.disconnected();
     await state.teardownAndDestroy(Int.ref("one"));
     expect(wire.called.slice(5)).toEqual(["TeardownAndDestroy"]);
   });
+});
+
+test("every call has a limit but the one that waits for finalizers", async () => {
+  const { state, wire } = scriptedClient({ timeoutMs: 5_000 });
+  wire.answers.set(Rpc.destroy, () => EMPTY_MESSAGE).set(Rpc.teardownAndDestroy, () => EMPTY_MESSAGE);
+  await state.destroy(Int.ref("one"));
+  await state.teardownAndDestroy(Int.ref("one"));
+  expect(wire.deadlines).toEqual([5_000, undefined]);
+  expect(() => scriptedClient({ timeoutMs: 0 })).toThrow("timeoutMs must be more than 0, got 0");
 });
 
 describe("a State that is closed", () => {

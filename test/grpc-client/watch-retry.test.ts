@@ -61,7 +61,7 @@ describe("a watch whose connection breaks", () => {
     expect(total).toBeGreaterThan(14 * MINUTE_MS);
     const event = await next;
     expect(event.type).toBe("Errored");
-    expect(hasCode(event.error, "unavailable")).toBe(true);
+    expect(event.error).toMatchObject({ code: "unavailable" });
     expect(event.error?.message).toMatch(/test\/int in "default" failed: nobody is there/);
     expect(await watch.next()).toEqual({ done: true, value: undefined });
   });
@@ -303,6 +303,12 @@ describe("a watch whose connection breaks", () => {
     const warnings = logger.lines.filter(({ level }) => level === "warn");
     expect(warnings.map(({ fields }) => fields?.["waitMs"])).toEqual([500, 750]);
     expect(logger.lines.filter(({ level }) => level === "error")).toHaveLength(1);
+    client.wire.last.fail();
+    const after = nextOf(watch);
+    await untilRetry(client);
+    client.wire.last.send(created(int("two", 1), 3));
+    expect((await after).type).toBe("Created");
+    expect(told.slice(2)).toEqual(["interrupted test/int undefined the connection broke", "resumed test/int false"]);
     await watch[Symbol.asyncDispose]();
   });
 
@@ -361,6 +367,29 @@ describe("a watch that loses its place", () => {
     void watch.next();
     await untilRetry(client);
     expect(client.wire.last.watch.options.startFromBookmark).toEqual(bookmarkAt(9));
+    await watch[Symbol.asyncDispose]();
+  });
+
+  test("begins anew with its filters, and in its form", async () => {
+    const client = scriptedClient();
+    client.wire.script.push((stream) => stream.begin().send(bootstrapped(1)));
+    const query = { labels: [[equal("tier", "front")]], ids: "^web" };
+    await using watch = await client.state.watchKindBatches(Int, { bootstrap: true, ...query });
+    await watch.next();
+    client.wire.last.send(errored("buffer overrun"));
+    expect((await watch.next()).value).toMatchObject([{ type: "Resynced" }]);
+    expect(client.wire.last.watch).toMatchObject({ query, options: { bootstrap: true, aggregated: true } });
+  });
+
+  test("has not lost it when a stream ends with FAILED_PRECONDITION for a reason of its own", async () => {
+    const client = scriptedClient();
+    const { watch, stream } = await openBootstrapped(client);
+    stream.fail(new GrpcError(Status.failedPrecondition, "the proxy is being drained"));
+    const next = nextOf(watch);
+    await untilRetry(client);
+    expect(client.wire.last.watch.options.startFromBookmark).toEqual(bookmarkAt(1));
+    client.wire.last.send(created(int("one", 1), 2));
+    expect((await next).type).toBe("Created");
     await watch[Symbol.asyncDispose]();
   });
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { GrpcError, isGrpcError, Status } from "../../src/grpc/transport/index.ts";
 import { WireWriter } from "../../src/internal/wire-writer.ts";
@@ -81,6 +82,18 @@ describe("opening a watch", () => {
     stopper.abort(reason);
     await expect(opening).rejects.toBe(reason);
     expect(core.openWatches).toBe(0);
+  });
+
+  test("ends with its signal when that aborts at the moment of success, and leaves no stream", async () => {
+    const { state, wire, core } = scriptedClient();
+    const stopper = new AbortController();
+    const reason = new Error("enough");
+    wire.onStream = (stream) => {
+      stream.begin();
+      queueMicrotask(() => stopper.abort(reason));
+    };
+    await expect(state.watchKind(Int, { signal: stopper.signal })).rejects.toBe(reason);
+    expect([wire.last.cancelled, core.openWatches]).toEqual([true, 0]);
   });
 
   test("asks for no place twice, and never for one that the reader did not want to see", async () => {
@@ -251,7 +264,7 @@ describe("the end of a watch", () => {
       expect(await waiting).toEqual({ done: true, value: undefined });
       expect(await watch.next()).toEqual({ done: true, value: undefined });
       expect(await watch.next()).toEqual({ done: true, value: undefined });
-      expect([core.openWatches, clock.pending]).toEqual([0, 0]);
+      expect([core.openWatches, clock.pending, getEventListeners(signal, "abort").length]).toEqual([0, 0, 0]);
       expect(wire.streams.map(({ cancelled }) => cancelled)).toEqual([true, true]);
     },
   );

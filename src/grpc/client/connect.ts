@@ -38,6 +38,7 @@ export function connect(endpoint: string, options: ConnectOptions = {}): State {
     backoff: { random: resolved.random },
     onStateChange: (state, reason) => {
       if (state === "ready") core?.reconnected();
+      else core?.disconnected();
       onConnectionChange?.(state, reason);
     },
   });

@@ -39,9 +39,13 @@ export class RemoteState extends RemoteOperations {
     );
   }
 
-  /** There is a new connection; the server may be another from now on, or a newer one. */
-  reconnected(): void {
+  /** There is no connection any more; on the next one the server may be another, or a newer one. */
+  disconnected(): void {
     this.#lacking.clear();
+  }
+
+  /** There is a connection again. */
+  reconnected(): void {
     this.calls.reconnected();
   }
 

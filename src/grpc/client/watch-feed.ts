@@ -230,7 +230,6 @@ export class WatchFeed {
     if (this.#interrupted) this.#host.onResumed(this.#target, kind === "resync");
     this.#interrupted = false;
     if (kind === "resume") return NOTHING;
-    this.#last = undefined;
     this.#contents = "resync";
     const resource = createTombstone({ ...this.#target.kind, id: "" });
     return Object.freeze([Object.freeze({ type: EventType.resynced, resource })]);
