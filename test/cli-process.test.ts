@@ -187,7 +187,7 @@ describe("serve, and commands on the other side of a socket", () => {
     expect(events.slice(0, 3)).toEqual(["created ada", "bootstrapped", "resynced"]);
     expect(events).toContain("destroyed ada");
     expect(events.at(-1)).toMatch(/bob|bootstrapped/);
-    expect(watch.stderr).toMatch(/is interrupted: .*[^]*fell behind/);
+    expect(watch.stderr).toMatch(/is interrupted: .*[^]*could not go on/);
   });
 
   test("nobody there: the message says what to do", async () => {

@@ -50,11 +50,15 @@ export async function reportFailure(stderr: Output, error: unknown): Promise<voi
     error instanceof CliError ||
     error instanceof StateError ||
     hasSystemCode(error) ||
+    isListenError(error) ||
     isTimeout(error) ||
     (error instanceof Error && isCallError(error));
   const stack = !isExpected && error instanceof Error ? (error.stack?.split("\n").slice(1).join("\n") ?? "") : "";
   await stderr.write(`homeostat: ${describeFailure(error)}\n${stack === "" ? "" : `${withoutControls(stack)}\n`}`);
 }
+
+/** Known by its name: what speaks gRPC is loaded only where it is needed. */
+const isListenError = (error: unknown): boolean => error instanceof Error && error.name === "ListenError";
 
 const hasSystemCode = (error: unknown): boolean =>
   error instanceof Error && "code" in error && "syscall" in error && typeof error.code === "string";

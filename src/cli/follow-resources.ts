@@ -11,7 +11,7 @@ type Followed = Target & Selected;
 /**
  * Shows the present contents, then every change, until the signal aborts: then it rejects with the signal's reason.
  *
- * The first contents come together. When a watch fell behind, a note on standard error says so, and what changed
+ * The first contents come together. When a watch could not go on, a note on standard error says so, and what changed
  * meanwhile is shown as if it had been seen.
  *
  * @throws whatever ended a watch.
@@ -82,7 +82,7 @@ async function followKind(followed: Followed, namespace: string, screen: Screen,
       if (event.type === EventType.resynced) {
         await screen.events(changes.splice(0));
         contents.startAgain();
-        await screen.note("the watch fell behind; the contents are read again");
+        await screen.note("the watch could not go on where it was; the contents are read again");
         await screen.marker(node, "resynced");
       } else if (event.type === EventType.bootstrapped) {
         changes.push(...contents.complete());
@@ -111,7 +111,7 @@ async function followOne(
     if (event.type === EventType.resynced) {
       contents.startAgain();
       isFirst = true;
-      await screen.note("the watch fell behind; the resource is read again");
+      await screen.note("the watch could not go on where it was; the resource is read again");
       await screen.marker(node, "resynced");
       continue;
     }

@@ -27,6 +27,8 @@ export {
   type ClientTls,
   GrpcError,
   isGrpcError,
+  ListenError,
+  type ListenRefusal,
   type Metadata,
   type MetadataInit,
   type Peer,

@@ -116,13 +116,13 @@ describe("TCP", () => {
     "on %s is refused without TLS, unless it is said to be fine",
     async (address) => {
       const error = await failureOf(newServer().listen(address));
-      expect(String(error)).toMatch(/refusing to listen on .* without TLS.*`tls`.*`allowInsecure: true`/);
+      expect(String(error)).toMatch(/refusing to listen on .* without TLS.*`tls`.*`allowInsecurePublic: true`/);
       const server = newServer();
       const hasIpv6 = Object.values(networkInterfaces())
         .flat()
         .some((one) => one?.family === "IPv6");
       if (address.includes("[") && !hasIpv6) return;
-      expect(await server.listen(address, { allowInsecure: true })).toMatch(/:[1-9]\d*$/);
+      expect(await server.listen(address, { allowInsecurePublic: true })).toMatch(/:[1-9]\d*$/);
     },
   );
 

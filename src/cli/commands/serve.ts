@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { MemoryState } from "../../memory/index.ts";
 import type { State } from "../../state/index.ts";
-import { usageError } from "../cli-error.ts";
+import { CliError, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../command-context.ts";
 import { absoluteAddress, readSecret } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -49,11 +49,14 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   const tokens = await readTokens(options, context);
   const state = openNamedState(options.state);
   try {
-    const { server } = await import("../../grpc/index.ts");
+    const { ListenError, server } = await import("../../grpc/index.ts");
     const serving = server(state, { tls, tokens, allowInsecurePublic: options.allowInsecure, logger });
     try {
       for (const wanted of addresses) {
-        const { address } = await serving.listen(wanted);
+        const { address } = await serving.listen(wanted).catch((cause: unknown) => {
+          if (!(cause instanceof ListenError) || cause.reason !== "public") throw cause;
+          throw new CliError(ExitCode.failed, refusedPublic(wanted), { cause });
+        });
         await stderr.write(`homeostat: serving ${options.state} at ${address}\n`);
       }
       if (!signal.aborted) await once(signal, "abort");
@@ -65,6 +68,10 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   }
   return ExitCode.ok;
 }
+
+const refusedPublic = (address: string): string =>
+  `refusing to listen on ${address} without TLS, as other machines reach it: give --cert and --key, ` +
+  "or --allow-insecure where the network itself is trusted";
 
 /** @throws {CliError} usage */
 function openNamedState(name: string): State {

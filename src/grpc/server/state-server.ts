@@ -73,8 +73,8 @@ export class StateServer implements AsyncDisposable {
    * once. Resolves to the address, the real port in it.
    *
    * @throws {TypeError} When the text is no address.
-   * @throws {Error} When others can reach the address and there is no TLS; when another server listens on it; when the
-   *   system refuses.
+   * @throws {ListenError} When others can reach the address and there is no TLS; when another server listens on it.
+   * @throws {Error} When the system refuses.
    */
   async listen(address: string): Promise<{ readonly address: string }> {
     const { tls, socketMode, allowInsecurePublic } = this.#options;
@@ -83,7 +83,7 @@ export class StateServer implements AsyncDisposable {
       address: await this.#grpc.listen(address, {
         tls: isUnix ? undefined : tls,
         socketMode,
-        allowInsecure: allowInsecurePublic,
+        allowInsecurePublic,
       }),
     };
   }

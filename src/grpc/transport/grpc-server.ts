@@ -19,7 +19,7 @@ export interface GrpcListenOptions {
   /** Permissions of a unix socket; who may write may connect. Default: 0o600, this user alone. */
   readonly socketMode?: number | undefined;
   /** Allows to listen without TLS where other machines can connect. Default: false. */
-  readonly allowInsecure?: boolean | undefined;
+  readonly allowInsecurePublic?: boolean | undefined;
 }
 
 /** Options of {@link GrpcServer.close}. */
@@ -69,7 +69,7 @@ export class GrpcServer implements AsyncDisposable {
     this.#expectOpen();
     const listening = await listenAt(target, this.#http2Options(options.tls), {
       socketMode: options.socketMode ?? 0o600,
-      allowInsecure: options.allowInsecure ?? false,
+      allowInsecurePublic: options.allowInsecurePublic ?? false,
     });
     this.#listening.add(listening);
     if (this.#closing !== undefined) {

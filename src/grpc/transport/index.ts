@@ -4,6 +4,7 @@ export type { ChannelState, GrpcCallOptions, GrpcChannelOptions } from "./channe
 export { GrpcChannel } from "./grpc-channel.ts";
 export { GrpcError, type GrpcErrorOptions, isGrpcError } from "./grpc-error.ts";
 export { type GrpcCloseOptions, type GrpcListenOptions, GrpcServer } from "./grpc-server.ts";
+export { ListenError, type ListenRefusal } from "./listen-error.ts";
 export { FramedMessages } from "./message-frame.ts";
 export type { MessageStream } from "./message-stream.ts";
 export { type HeaderFields, Metadata, type MetadataInit, type MetadataValue } from "./metadata.ts";

@@ -1,12 +1,13 @@
 import { lookup } from "node:dns/promises";
 import { type Address, isLoopback } from "./address.ts";
+import { ListenError } from "./listen-error.ts";
 import { type Http2Listener, type Http2ListenOptions, listenHttp2 } from "./node-http2-server.ts";
 import { takeUnixSocket } from "./unix-socket.ts";
 
 /** Who may connect to an address. */
 export interface ListenAccess {
   readonly socketMode: number;
-  readonly allowInsecure: boolean;
+  readonly allowInsecurePublic: boolean;
 }
 
 /** A server that listens, and where. */
@@ -20,8 +21,8 @@ export interface Listening {
 /**
  * Listens at `address`.
  *
- * @throws {Error} When it is another machine's to reach and there is no TLS; when something is there already; when the
- *   system refuses.
+ * @throws {ListenError} When it is another machine's to reach and there is no TLS; when something is there already.
+ * @throws {Error} When the system refuses.
  */
 export async function listenAt(
   address: Address,
@@ -31,10 +32,11 @@ export async function listenAt(
   if (address.kind === "tcp") {
     // The name is looked up here, so that what was checked is what is bound.
     const { address: ip } = await lookup(address.host);
-    if (options.tls === undefined && !access.allowInsecure && !isLoopback(ip)) {
-      throw new Error(
+    if (options.tls === undefined && !access.allowInsecurePublic && !isLoopback(ip)) {
+      throw new ListenError(
+        "public",
         `refusing to listen on ${address.host}:${address.port} without TLS, as other machines reach it: ` +
-          "give `tls`, or `allowInsecure: true` where the network itself is trusted",
+          "give `tls`, or `allowInsecurePublic: true` where the network itself is trusted",
       );
     }
     const listener = await listenHttp2({ host: ip, port: address.port }, options);

@@ -2,6 +2,7 @@ import { chmod, lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { LONGEST_PATH_BYTES } from "./address.ts";
+import { ListenError } from "./listen-error.ts";
 
 /** What the place to bind is longer than the directory of the socket, such as `/.hXXXXXX/s`. Unit: bytes. */
 const BIND_PATH_BYTES = 11;
@@ -26,7 +27,7 @@ export interface PublishedSocket {
  * either nothing or a server; the socket is never open to others than `mode` says, not even for a moment.
  *
  * @param mode - Permissions of the socket; who may write may connect.
- * @throws {Error} When a server answers at `path`, or something other than a socket is there.
+ * @throws {ListenError} When a server answers at `path`, or something other than a socket is there.
  */
 export async function takeUnixSocket(path: string, mode: number): Promise<UnixSocketPlace> {
   const longest = LONGEST_PATH_BYTES - BIND_PATH_BYTES;
@@ -61,8 +62,9 @@ export async function takeUnixSocket(path: string, mode: number): Promise<UnixSo
 async function expectFree(path: string): Promise<void> {
   const found = await statOrUndefined(path);
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error(`cannot listen on ${path}: there is something that is no socket`);
-  if (await answers(path)) throw new Error(`cannot listen on ${path}: another server listens on it`);
+  if (!found.isSocket())
+    throw new ListenError("taken", `cannot listen on ${path}: there is something that is no socket`);
+  if (await answers(path)) throw new ListenError("taken", `cannot listen on ${path}: another server listens on it`);
 }
 
 async function statOrUndefined(path: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
