@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const read = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
 
 /** The fenced blocks of a language, in order. */
-function blocksOf(text: string, language: string): readonly string[] {
+function blocksOf(text: string, language: string): string[] {
   return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, name, code = ""]) =>
     name === language ? [code] : [],
   );
@@ -102,7 +102,7 @@ describe("Getting started", () => {
   });
 });
 
-describe("the other pages", () => {
+describe("the other examples", () => {
   /** What their examples take for granted, by name. */
   const WORLD: Readonly<Record<string, string>> = {
     defineResource: `import { defineResource } from "homeostat";`,
@@ -110,8 +110,13 @@ describe("the other pages", () => {
     z: `import { z } from "zod";`,
     Service: `import { Service } from "./world.ts";`,
     ConfigFile: `import { ConfigFile } from "./world.ts";`,
+    Int: `import { Int } from "./world.ts";`,
+    Str: `import { Str } from "./world.ts";`,
     state: `import { state } from "./world.ts";`,
     text: `import { text } from "./world.ts";`,
+    cert: `import { cert } from "./world.ts";`,
+    key: `import { key } from "./world.ts";`,
+    ca: `import { ca } from "./world.ts";`,
   };
   const WORLD_FILE = `
     import { defineResource, MemoryState } from "homeostat";
@@ -121,16 +126,39 @@ describe("the other pages", () => {
       spec: z.object({ command: z.array(z.string()).min(1), restart: z.enum(["always", "never"]).default("always") }),
     });
     export const ConfigFile = defineResource({ type: "ConfigFiles.example.dev", spec: z.object({ path: z.string() }) });
-    export const state = new MemoryState({ types: [Service, ConfigFile] });
+    export const Int = defineResource({ type: "Ints.example.dev", spec: z.object({ value: z.number() }) });
+    export const Str = defineResource({ type: "Strs.example.dev", spec: z.object({ value: z.string() }) });
+    export const state = new MemoryState({ types: [Service, ConfigFile, Int, Str] });
     export const text = "";
+    export const [cert, key, ca] = ["", "", ""];
   `;
+  /** Files that the examples import. */
+  const NEIGHBOURS: Readonly<Record<string, string>> = {
+    "resources.ts": `export { Service, ConfigFile as ServiceStatus } from "./world.ts";`,
+    "service-controller.ts": `
+      import { queueController } from "homeostat";
+      import { Service } from "./world.ts";
+      export const serviceController = queueController({ name: "Services", primary: Service, reconcile: async () => {} });
+    `,
+    // What the generator of protobuf-es makes, as the compiler sees it.
+    "gen/disks_pb.ts": `
+      import type { Message } from "@bufbuild/protobuf";
+      import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+      export declare const DiskSpecSchema: GenMessage<Message<"hw.DiskSpec"> & { sizeBytes: bigint; model: string }>;
+    `,
+  };
 
-  /** A block as a file: its imports and those of what it does not declare itself, then the rest in a function. */
+  /**
+   * A block as a file: its imports and those of what it does not declare itself, then the rest in a function. A block
+   * that is a whole file stays as it is.
+   */
   function asFile(block: string): string {
+    if (/^export default /m.test(block)) return block;
     const imports = block.match(/^import .*$/gm) ?? [];
-    const body = block.replaceAll(/^import .*$/gm, "");
+    const body = block.replaceAll(/^import .*$/gm, "").replaceAll(/^export /gm, "");
+    const uses = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`).test(text);
     const given = Object.entries(WORLD).filter(
-      ([name]) => new RegExp(`\\b${name}\\b`).test(body) && !new RegExp(`const ${name}\\b`).test(body),
+      ([name]) => uses(body, name) && !uses(body, `const ${name}`) && !uses(imports.join("\n"), name),
     );
     const head = [...imports, ...given.map(([, line]) => line)].join("\n");
     return `${head}\nexport async function example(): Promise<unknown> {\n${body}\nreturn undefined;\n}\n`;
@@ -138,15 +166,20 @@ describe("the other pages", () => {
 
   test("have examples that compile", async () => {
     const folder = await newProject();
-    await symlink(join(ROOT, "node_modules", "zod"), join(folder, "node_modules", "zod"));
-    await writeFile(join(folder, "world.ts"), WORLD_FILE);
-    let count = 0;
-    for (const page of ["concepts", "errors", "manifests", "remote"]) {
-      for (const block of blocksOf(await read(`docs/${page}.md`), "ts")) {
-        await writeFile(join(folder, `${page}-${++count}.ts`), asFile(block));
-      }
+    for (const name of ["zod", "@bufbuild"]) {
+      await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
     }
-    expect(count).toBeGreaterThan(3);
+    await writeFile(join(folder, "world.ts"), WORLD_FILE);
+    await mkdir(join(folder, "gen"));
+    for (const [name, code] of Object.entries(NEIGHBOURS)) await writeFile(join(folder, name), code);
+    let count = 0;
+    // The first block of the README is a file of the repository.
+    const blocks = blocksOf(await read("README.md"), "ts").slice(1);
+    for (const page of ["concepts", "errors", "manifests", "remote", "serving", "codecs", "cli"]) {
+      blocks.push(...blocksOf(await read(`docs/${page}.md`), "ts"));
+    }
+    for (const block of blocks) await writeFile(join(folder, `example-${++count}.ts`), asFile(block));
+    expect(count).toBeGreaterThan(10);
     await typecheck(folder, { noUnusedLocals: false });
   });
 });
