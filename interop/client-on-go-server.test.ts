@@ -11,6 +11,7 @@ import {
 } from "../src/resource/index.ts";
 import { type Event, type State, type Watch } from "../src/state/index.ts";
 import {
+  eventually,
   foldWatch,
   Int,
   PathResource,
@@ -159,7 +160,9 @@ describe.skipIf(!hasGo)("our client on the Go implementation's server [transport
         const id = `n${i % 37}`;
         if (i % 13 === 0) await behind.destroy(Numbers.ref(id)).catch(() => undefined);
         else await behind.modify(Numbers, id, () => ({ value: i }));
-        if (i % 50 === 0) proxy.cutAfterBytes = 200 + ((i * 7919) % 5_000);
+        if (i % 50 > 0) continue;
+        await eventually(() => expect(proxy.openCount).toBe(1), { intervalMs: 1 });
+        proxy.cutAfterBytes = 100 + ((i * 7919) % 2_000);
       }
       proxy.cutAfterBytes = Infinity;
       await behind.create(Numbers.create("end", { value: 0 }));
