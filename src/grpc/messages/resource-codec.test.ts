@@ -25,7 +25,7 @@ import {
   type MetadataInit,
   type Resource,
 } from "../../resource/index.ts";
-import { MemoryState } from "../../memory/index.ts";
+import { MemoryState, type BackingStore } from "../../memory/index.ts";
 import { Int, PathResource, Sentence, Str } from "../../testing/index.ts";
 import { formatResource } from "../../yaml/index.ts";
 import { NamespaceSpecSchema, ResourceDefinitionSpecSchema } from "../gen/cosi/resource/meta/meta_pb.ts";
@@ -121,8 +121,15 @@ spec:
     }
   });
 
-  test("[transport X5] keeps its bytes and YAML when only its metadata changes, in a State as well", async () => {
-    await using state = new MemoryState();
+  test("[transport X5] keeps its bytes and YAML when only its metadata changes, in a State and its storage as well", async () => {
+    const stored = new Map<string, Uint8Array>();
+    const backingStore: BackingStore = {
+      load: (handler) => Promise.resolve(stored.values().forEach((one) => handler(knowsNothing.decode(one)))),
+      put: (resource) => Promise.resolve(void stored.set(resource.metadata.id, encoder.encode(resource))),
+      destroy: ({ id }) => Promise.resolve(void stored.delete(id)),
+    };
+    const open = () => new MemoryState({ backingStore: () => backingStore });
+    await using state = open();
     await state.create(
       knowsNothing.decode(
         wire({ metadata: { ...METADATA, owner: "" }, spec: { protoSpec: Uint8Array.of(0xff, 0, 1), yamlSpec: YAML } }),
@@ -133,10 +140,13 @@ spec:
     const read = knowsNothing.decode(encoder.encode(await state.get(ref)));
     const labelled = patchMetadata(read, { labels: { ...read.metadata.labels, added: "later" } });
     await state.update(knowsNothing.decode(encoder.encode(labelled)));
-    const { metadata, spec } = knowsNothing.decode(encoder.encode(await state.get(ref)));
-    expect(metadata.labels).toEqual({ app: "foo", stage: "initial", added: "later" });
-    expect(hex((spec as OpaqueSpec).bytes ?? new Uint8Array())).toBe("ff0001");
-    expect((spec as OpaqueSpec).yaml).toBe(YAML);
+    await using reopened = open();
+    for (const one of [state, reopened]) {
+      const { metadata, spec } = knowsNothing.decode(encoder.encode(await one.get(ref)));
+      expect(metadata.labels).toEqual({ app: "foo", stage: "initial", added: "later" });
+      expect(hex((spec as OpaqueSpec).bytes ?? new Uint8Array())).toBe("ff0001");
+      expect((spec as OpaqueSpec).yaml).toBe(YAML);
+    }
   });
 
   test("is independent of the buffer that it came in", () => {
