@@ -178,6 +178,18 @@ describe.skipIf(!hasGo)("our client on the Go implementation's server [transport
     expect(proxy.connectionCount).toBeGreaterThan(5);
   });
 
+  test("pings that the server finds too frequent become less frequent; a watch survives them", async () => {
+    let interruptions = 0;
+    const onWatchInterrupted = (): void => void interruptions++;
+    await using world = await openWorld({ keepaliveMs: 20, onWatchInterrupted });
+    await using watch = await world.client.watchKindBatches(Numbers, { bootstrap: true });
+    expect(await batchOf(watch)).toEqual(["Bootstrapped"]);
+    const next = batchOf(watch);
+    await eventually(() => expect(interruptions).toBe(2));
+    await world.behind.create(Numbers.create("one", { value: 1 }));
+    expect(await next).toEqual(["Created"]);
+  });
+
   test("a bookmark with one bit changed is invalid", async () => {
     await using world = await openWorld();
     await using watch = await world.client.watchKindBatches(Numbers, { bootstrap: true });
