@@ -97,10 +97,14 @@ describe("a connection that swallows everything", () => {
     const client = world.connect(vigilant);
     const readers = await openWatches(client);
     const wait = client.watchFor(Numbers, "one", { events: [EventType.created] });
+    const { metadata: kept } = await client.create(Int.create("kept", { value: 1 }, { finalizers: ["keeper"] }));
+    const ending = failureOf(client.teardownAndDestroy(kept));
+    await client.watchFor(kept, { phases: ["tearingDown"] });
     await eventually(() => expect(world.server.watchCount).toBe(4));
     world.proxy.swallows = true;
     await world.local.create(Numbers.create("one", { value: 1 }));
     expect(isUnavailable(await failureOf(client.get(Numbers, "one")))).toBe(true);
+    expect(isUnavailable(await ending)).toBe(true);
     // The server finds out as well, and lets go of what it held for the client.
     await eventually(() => expect([world.server.watchCount, world.server.connectionCount]).toEqual([0, 0]));
     world.proxy.swallows = false;
@@ -213,6 +217,18 @@ describe("messages over the limit", () => {
       expect(isGrpcError(await call, Status.resourceExhausted)).toBe(true);
     }
     expect((await client.get(Texts, "small")).spec.value).toBe("x");
+    await close(readers);
+  });
+
+  test("are refused by the server as well; the connection carries on", async () => {
+    await using world = await RemoteWorld.open({ server: { maxMessageBytes: 2_000 } });
+    const client = world.connect();
+    const readers = await openWatches(client);
+    const refused = failureOf(client.create(Texts.create("large", { value: "x".repeat(5_000) })));
+    expect(isGrpcError(await refused, Status.resourceExhausted)).toBe(true);
+    await client.create(Numbers.create("one", { value: 1 }));
+    await expectCreated(readers, "one");
+    expect(world.proxy.connectionCount).toBe(1);
     await close(readers);
   });
 
