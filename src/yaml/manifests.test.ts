@@ -340,6 +340,20 @@ describe("hostile manifests", () => {
     }
   });
 
+  test("nesting that nobody writes is called that", async () => {
+    for (const body of ["[".repeat(50_000), `spec: ${"[".repeat(50_000)}${"]".repeat(50_000)}`, "- ".repeat(50_000)]) {
+      const { errors } = await parse(body);
+      expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining("nested too deeply")]);
+    }
+  });
+
+  test("nesting that only aliases make is no deeper", async () => {
+    const layer = (i: number, inner: string): string => `- &a${i} ${"[".repeat(300)}${inner}${"]".repeat(300)}\n`;
+    const layers = Array.from({ length: 15 }, (_, i) => layer(i, i === 0 ? "x" : `*a${i - 1}`));
+    const { errors } = await parse(`metadata: { type: svc, id: a }\nspec:\n${layers.join("")}`);
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining("nested deeper than 500 levels")]);
+  });
+
   test("tells which documents have no spec", async () => {
     const { resources, withoutSpec } = await parse(
       "metadata: { type: test/note, id: a }\n---\nspec:\nmetadata: { type: test/note, id: b }\n",

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isSeq, type Node } from "yaml";
 import { defineOwn } from "../internal/define-own.ts";
-import type { Path, YamlSource } from "./yaml-source.ts";
+import { DEEPEST, type Path, type YamlSource } from "./yaml-source.ts";
 
 /** Aliases may add this many nodes to a document; more is an attack (each level of nesting multiplies them). */
 const MOST_ALIASED_NODES = 100_000;
@@ -32,6 +32,8 @@ class PlainReader {
     if (this.#aliasDepth > 0 && ++this.#aliasedNodes > MOST_ALIASED_NODES) {
       throw this.#source.error(`aliases add more than ${MOST_ALIASED_NODES} nodes to the document`, node, path);
     }
+    if (path.length > DEEPEST)
+      throw this.#source.error(`is nested deeper than ${DEEPEST} levels`, node, path.slice(0, 1));
     if (isAlias(node)) return this.#readAlias(node, path);
     if (!isMap(node) && !isSeq(node)) return this.#source.scalarValue(node, path);
     this.#open.add(node);

@@ -11,6 +11,7 @@ import {
   type Node,
   type ParsedNode,
   type YAMLMap,
+  type YAMLSeq,
 } from "yaml";
 import { formatSpecPath } from "../resource/index.ts";
 import { YamlError, type Position } from "./yaml-error.ts";
@@ -44,6 +45,13 @@ const KNOWN_TAGS: ReadonlySet<string> = new Set(
 );
 
 /**
+ * Levels that documents may have, aliases included: whatever walks through one has stack enough for them. Plain data may
+ * have fewer.
+ */
+export const DEEPEST = 500;
+const TOO_DEEP = "the document cannot be read; it is nested too deeply";
+
+/**
  * One YAML document with the places of its nodes. Reading it takes time linear in its length: the parser's own check
  * for duplicate keys is quadratic, so {@link entriesOf} does it, and aliases are resolved in one pass.
  */
@@ -60,8 +68,13 @@ export class YamlSource {
     this.#firstLine = options.firstLine ?? 1;
     this.#document = this.#parse(text, options.schema ?? "core");
     const [error] = this.#document.errors;
-    if (error !== undefined)
-      throw new YamlError(firstLineOf(error.message), this.#positionAt(error.pos[0]), undefined, { cause: error });
+    if (error !== undefined) {
+      // The parser has found out itself that it ran out of stack.
+      const message = error.code === "RESOURCE_EXHAUSTION" ? TOO_DEEP : firstLineOf(error.message);
+      throw new YamlError(message, this.#positionAt(error.pos[0]), undefined, { cause: error });
+    }
+    const tooDeep = firstBelow(this.#document.contents, DEEPEST);
+    if (tooDeep !== undefined) throw new YamlError(TOO_DEEP, this.positionOf(tooDeep));
   }
 
   /** The document's one node; null when it is empty. */
@@ -162,9 +175,7 @@ export class YamlSource {
       });
     } catch (cause) {
       // The parser reports what it finds; it throws only when it runs out of stack.
-      throw new YamlError("the document cannot be read; it is nested too deeply", this.#positionAt(0), undefined, {
-        cause,
-      });
+      throw new YamlError(TOO_DEEP, this.#positionAt(0), undefined, { cause });
     }
   }
 
@@ -177,6 +188,23 @@ export class YamlSource {
     const { tag } = node as { tag?: string };
     if (tag !== undefined && !KNOWN_TAGS.has(tag)) throw this.error(`the tag ${tag} is not supported`, node, path);
   }
+}
+
+/** A node that is nested deeper than so many levels. It is looked for without recursion. */
+function firstBelow(root: Node | null, levels: number): Node | undefined {
+  let [level, depth] = [root === null ? [] : [root], 0];
+  while (level.length > 0) {
+    if (depth++ > levels) return level[0];
+    level = level.flatMap(childrenOf);
+  }
+  return undefined;
+}
+
+function childrenOf(node: Node): readonly Node[] {
+  const isNode = (child: Node | null): child is Node => child !== null;
+  if (isSeq(node)) return (node as YAMLSeq<Node | null>).items.filter(isNode);
+  if (!isMap(node)) return [];
+  return (node as YAMLMap<Node, Node | null>).items.flatMap(({ key, value }) => [key, value].filter(isNode));
 }
 
 /** For each alias the last node before it that carries its anchor. */
