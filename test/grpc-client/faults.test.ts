@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
 import { getEventListeners, once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { connect, isGrpcError, server, Status, type ConnectOptions } from "../../src/grpc/index.ts";
+import { connect, isGrpcError, server, Status } from "../../src/grpc/index.ts";
 import { GrpcServer, type ServerMethod } from "../../src/grpc/transport/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
-import { equal, hasCode, isNotFound, type Resource } from "../../src/resource/index.ts";
+import { equal, hasCode, isNotFound, isTombstone, type Resource, type Tombstone } from "../../src/resource/index.ts";
 import { EventType, type Event, type State, type Watch } from "../../src/state/index.ts";
 import { eventually, foldWatch, Int, InterceptedState, Str, WatchReader } from "../../src/testing/index.ts";
 import {
@@ -24,8 +24,8 @@ import { RemoteWorld } from "./remote-world.ts";
 const Numbers = Int.in("numbers");
 const Texts = Str.in("texts");
 const history = { initialCapacity: 20_000, maxCapacity: 20_000, gap: 10 };
-/** A server that says nothing is found out within a tenth of a second. */
-const vigilant: ConnectOptions = { keepaliveMs: 50, keepaliveTimeoutMs: 50 };
+/** Who says nothing is found out within a second; who is only slow is not. */
+const vigilant = { keepaliveMs: 200, keepaliveTimeoutMs: 600 } as const;
 
 const failureOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -56,6 +56,19 @@ async function expectCreated(readers: readonly WatchReader[], id: string): Promi
   }
 }
 
+/** Waits for the number "one" to be created; resolves when the wait has seen that it is not there yet. */
+async function beginWait(client: State): Promise<{ readonly wait: Promise<Resource | Tombstone> }> {
+  const begun = Promise.withResolvers<void>();
+  const wait = client.watchFor(Numbers, "one", {
+    where: (resource) => {
+      begun.resolve();
+      return !isTombstone(resource);
+    },
+  });
+  await Promise.race([begun.promise, wait]);
+  return { wait };
+}
+
 async function close(readers: readonly WatchReader[]): Promise<void> {
   for (const reader of readers) await reader[Symbol.asyncDispose]();
 }
@@ -66,7 +79,7 @@ describe("a server that is killed and comes back", () => {
     const client = world.connect();
     const readers = await openWatches(client);
     const { metadata } = await client.create(Int.create("kept", { value: 1 }, { finalizers: ["keeper"] }));
-    const wait = client.watchFor(Numbers, "one", { events: [EventType.created] });
+    const { wait } = await beginWait(client);
     const ending = failureOf(client.teardownAndDestroy(metadata));
     await client.watchFor(metadata, { phases: ["tearingDown"] });
     await world.stop();
@@ -93,10 +106,10 @@ describe("a server that is killed and comes back", () => {
 
 describe("a connection that swallows everything", () => {
   test("is found out: calls fail, watches and waits go on over another one and miss nothing", async () => {
-    await using world = await RemoteWorld.open({ server: { keepaliveMs: 50, keepaliveTimeoutMs: 50 } });
+    await using world = await RemoteWorld.open({ server: vigilant });
     const client = world.connect(vigilant);
     const readers = await openWatches(client);
-    const wait = client.watchFor(Numbers, "one", { events: [EventType.created] });
+    const { wait } = await beginWait(client);
     const { metadata: kept } = await client.create(Int.create("kept", { value: 1 }, { finalizers: ["keeper"] }));
     const ending = failureOf(client.teardownAndDestroy(kept));
     await client.watchFor(kept, { phases: ["tearingDown"] });
@@ -141,7 +154,7 @@ describe("garbage from the server", () => {
     await using world = await RemoteWorld.open();
     const client = world.connect();
     const readers = await openWatches(client);
-    const wait = client.watchFor(Numbers, "one", { events: [EventType.created] });
+    const { wait } = await beginWait(client);
     await eventually(() => expect(world.server.watchCount).toBe(4));
     world.proxy.inject(Buffer.from("this is no frame of HTTP/2, and nothing else that anyone can read"));
     await world.local.create(Numbers.create("one", { value: 1 }));
