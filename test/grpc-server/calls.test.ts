@@ -4,6 +4,7 @@ import { Status } from "../../src/grpc/transport/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { createResource, defineResource, OpaqueSpec, shape, StateError } from "../../src/resource/index.ts";
 import { wrapState, type CoreState } from "../../src/state/index.ts";
+import { eventually } from "../../src/testing/index.ts";
 import { failureOf, reasonOf, Served } from "./fixture.ts";
 
 const kind = { namespace: "default", type: "os/path" };
@@ -229,6 +230,22 @@ describe("a served State", () => {
     await state.removeFinalizer({ ...kind, id: "a" }, "held");
     await done;
     expect(await peer.list(kind)).toEqual([]);
+  });
+
+  test("who lets go of a resource is answered before who waits for it", async () => {
+    await using peer = await Served.start(new MemoryState());
+    const order: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      const id = `r${round}`;
+      await peer.create({ resource: resource(id, { finalizers: ["held"] }) });
+      const wait = peer.teardownAndDestroy({ ...kind, id }).then(() => order.push("wait"));
+      await eventually(async () => {
+        expect((await peer.get({ ...kind, id })).resource?.metadata?.phase).toBe("tearingDown");
+      });
+      const free = resource(id, { version: "2", phase: "tearingDown" });
+      await Promise.all([peer.update({ newResource: free }).then(() => order.push("update")), wait]);
+    }
+    expect(order).toEqual(Array.from({ length: 20 }, () => ["update", "wait"]).flat());
   });
 
   test("decodes and checks specs of the types that it knows", async () => {

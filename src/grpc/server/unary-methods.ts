@@ -45,6 +45,9 @@ export function unaryMethods(service: StateService): readonly Method[] {
     const { pointer, owner } = decodePointerRequest(call.message);
     await admit(call, "destroy", pointer);
     await derived.teardownAndDestroy(pointer, { owner, signal: call.signal });
+    // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
+    // would cancel a call that was done.
+    await new Promise<void>((resolve) => setImmediate(resolve));
     return EMPTY_MESSAGE;
   };
 
