@@ -219,6 +219,7 @@ spec:
   });
 
   test("must be one YAML document and come with good metadata", () => {
+    expect(() => parseOpaque(wire, "a: 1\n---\nb: 2\n")).toThrow(/there is a second document, where one is expected$/);
     expect(() => parseOpaque(wire, "a: [1")).toThrow(YamlError);
     expect(() => parseOpaque(wire, "a: 1\n---\nb: 2")).toThrow(YamlError);
     expect(() => parseOpaque({ ...wire, version: "" }, "a: 1")).toThrow(StateError);

@@ -8,6 +8,7 @@ import {
   visit,
   type Alias,
   type Document,
+  type ErrorCode,
   type Node,
   type ParsedNode,
   type YAMLMap,
@@ -69,8 +70,7 @@ export class YamlSource {
     this.#document = this.#parse(text, options.schema ?? "core");
     const [error] = this.#document.errors;
     if (error !== undefined) {
-      // The parser has found out itself that it ran out of stack.
-      const message = error.code === "RESOURCE_EXHAUSTION" ? TOO_DEEP : firstLineOf(error.message);
+      const message = MESSAGES.get(error.code) ?? firstLineOf(error.message);
       throw new YamlError(message, this.#positionAt(error.pos[0]), undefined, { cause: error });
     }
     const tooDeep = firstBelow(this.#document.contents, DEEPEST);
@@ -189,6 +189,12 @@ export class YamlSource {
     if (tag !== undefined && !KNOWN_TAGS.has(tag)) throw this.error(`the tag ${tag} is not supported`, node, path);
   }
 }
+
+/** What the parser says in words that are not for people who write documents. */
+const MESSAGES: ReadonlyMap<ErrorCode, string> = new Map([
+  ["MULTIPLE_DOCS", "there is a second document, where one is expected"],
+  ["RESOURCE_EXHAUSTION", TOO_DEEP],
+]);
 
 /** A node that is nested deeper than so many levels. It is looked for without recursion. */
 function firstBelow(root: Node | null, levels: number): Node | undefined {
