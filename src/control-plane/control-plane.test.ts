@@ -1,9 +1,10 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { controller, silentLogger, weak } from "../controller/index.ts";
 import { MemoryState } from "../memory/index.ts";
 import { defineResource, NamespaceType, ResourceDefinitionType, shape } from "../resource/index.ts";
 import type { State } from "../state/index.ts";
-import type { ControlPlaneInit } from "./control-plane.ts";
+import type { ControlPlaneInit, RunControlPlaneOptions } from "./control-plane.ts";
 import { defineControlPlane } from "./define-control-plane.ts";
 import { describeTypes } from "./describe-types.ts";
 
@@ -78,7 +79,7 @@ class ObservedState extends MemoryState {
 }
 
 describe("running a control plane", () => {
-  const run = (init: Partial<ControlPlaneInit>, options: { signal?: AbortSignal; stopTimeoutMs?: number } = {}) => {
+  const run = (init: Partial<ControlPlaneInit>, options: RunControlPlaneOptions = {}) => {
     const state = new ObservedState();
     const plane = defineControlPlane({ state: () => state, resources: [Int], ...init });
     return { state, ended: plane.run({ logger: silentLogger, ...options }) };
@@ -144,6 +145,35 @@ describe("running a control plane", () => {
     const { ended } = run({ controllers: [stubborn] }, { signal: stop.signal, stopTimeoutMs: 20 });
     await expect(ended).rejects.toThrow("did not stop within 20 ms");
     patience.resolve();
+  });
+
+  test("why it failed is told, not that it did not stop after it", async () => {
+    const patience = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    const stubborn = controller({
+      name: "Stubborn",
+      inputs: [weak(Int)],
+      reconcile: () => {
+        started.resolve();
+        return patience.promise;
+      },
+    });
+    const onReady = () => started.promise.then(() => Promise.reject(new Error("not ready at all")));
+    const { ended } = run({ controllers: [stubborn] }, { onReady, stopTimeoutMs: 20 });
+    await expect(ended).rejects.toThrow("not ready at all");
+    patience.resolve();
+  });
+
+  test("leaves nothing on its signal when the State cannot be opened, and ends when stopped meanwhile", async () => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const failing = defineControlPlane({ state: () => Promise.reject(new Error("no disk")), resources: [] });
+    await expect(failing.run({ signal })).rejects.toThrow("no disk");
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    const state = new MemoryState();
+    const slow = defineControlPlane({ state: () => (stop.abort(), Promise.resolve(state)), resources: [] });
+    await slow.run({ signal });
+    await expect(state.list(Int)).rejects.toMatchObject({ code: "unavailable" });
   });
 
   test("nothing is opened for a signal that has aborted already", async () => {

@@ -12,19 +12,27 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
   if (!(Number.isFinite(stopTimeoutMs) && stopTimeoutMs >= 0)) {
     throw new RangeError(`stopTimeoutMs must be a finite number of milliseconds, at least 0, got ${stopTimeoutMs}`);
   }
-  if (signal?.aborted === true) return;
+  const isStopped = (): boolean => signal?.aborted === true;
+  if (isStopped()) return;
+  const state = await plane.state();
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
-  const state = await plane.state();
+  if (isStopped()) onAbort();
   const running = new RunningPlane(plane, state, logger, stop);
-  try {
-    await running.run(options);
-  } finally {
+  const end = async (): Promise<void> => {
     signal?.removeEventListener("abort", onAbort);
     stop.abort();
     await withinTime(running.stop(), stopTimeoutMs, plane.runtime.clock ?? new SystemClock());
+  };
+  try {
+    await running.run(options);
+  } catch (error) {
+    // What failed first is what there is to tell.
+    await end().catch((failure: unknown) => logger.error("the control plane did not stop well", { error: failure }));
+    throw error;
   }
+  await end();
 }
 
 /** The parts of one run. */
