@@ -1,12 +1,12 @@
 // Our client's part of the wire benchmark, in a process of its own: the work of the Go program's -socket mode.
 //
-//   node --conditions=source --expose-gc bench/wire-client.ts SOCKET N PREFIX
+//   node --conditions=source bench/wire-client.ts -socket PATH -n COUNT -prefix TEXT
 
 import { withSpec, type Event, type State, type Watch } from "homeostat";
 import { connect } from "homeostat/grpc";
 import { Int } from "homeostat/testing";
 
-import { heapBytes, rate, type Report } from "./report.ts";
+import { rate, type Report } from "./report.ts";
 import { countCreated } from "./state.ts";
 
 const WATCHERS = 100;
@@ -15,8 +15,9 @@ const LISTS = 10;
 
 const id = (i: number): string => `res-${i}`;
 
-async function main([socket, count, prefix = ""]: readonly string[]): Promise<void> {
-  const n = Number(count);
+async function main(args: readonly string[]): Promise<void> {
+  const option = (name: string): string => args[args.indexOf(name) + 1] ?? "";
+  const [socket, prefix, n] = [option("-socket"), option("-prefix"), Number(option("-n"))];
   const report: Report = (measurement) => console.log(JSON.stringify(measurement));
   const endpoint = `unix:${socket}`;
   // A process that has just started runs slower than it will; the Go program has nothing of the kind.
@@ -58,7 +59,6 @@ async function operations(report: Report, state: State, n: number, Bench: typeof
       await state.update(withSpec(int, { value: i + 1 }));
     }
   });
-  report({ name: "state.memory", n, bytes_each: heapBytes() / n });
   await rate(report, "state.destroy", n, async () => {
     for (let i = 0; i < n; i++) await state.destroy(Bench.ref(id(i)));
   });

@@ -1,4 +1,5 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -12,12 +13,22 @@ import type { Measurement, Report } from "./report.ts";
 const run = promisify(execFile);
 const GO_MODULE = join(import.meta.dirname, "..", "interop", "cosi");
 
+const node = (...path: readonly string[]): readonly string[] => [
+  process.execPath,
+  ...process.execArgv,
+  join(import.meta.dirname, ...path),
+];
+const CLI = node("..", "src", "cli.ts");
+const CLIENT = node("wire-client.ts");
+
 /** The four pairs of a client and a server: whose code is measured gives the name, `go` stands beside them all. */
 const SIDES = ["server", "client", "both"] as const;
 type Side = (typeof SIDES)[number] | "go";
 
 /** More resources only take longer. */
 const MOST_RESOURCES = 20_000;
+/** The sides take turns, so that what else goes on on the machine meets them all. */
+const SLICES = 3;
 /** Enough for a server to become as fast as it gets. */
 const WARM_UP_RESOURCES = 3_000;
 
@@ -32,17 +43,30 @@ export async function benchWire(report: Report, n: number): Promise<void> {
   const go = await buildGo(folder);
   const servers: Server[] = [];
   try {
-    const ours = await Server.start([...node("wire-server.ts")], join(folder, "ours.sock"));
+    const ours = await Server.start(
+      (path) => [...CLI, "serve", "--state", "memory", "--listen", `unix:${path}`],
+      folder,
+    );
     servers.push(ours);
-    await measureWith([...node("wire-client.ts")], ours, WARM_UP_RESOURCES, "warm-up-");
-    if (go !== undefined) {
-      const theirs = await Server.start([go.server], join(folder, "go.sock"));
-      servers.push(theirs);
-      tell(report, "go", await measureGo(go.client, theirs, count, "a-"));
-      tell(report, "server", await measureGo(go.client, ours, count, "b-"));
-      tell(report, "client", await measureWith(node("wire-client.ts"), theirs, count, "c-"));
+    await measureWith(CLIENT, ours, WARM_UP_RESOURCES, "warm-up-");
+    const theirs = go && (await Server.start((path) => [go.server, path], folder));
+    if (theirs !== undefined) servers.push(theirs);
+    const slices: Measurement[] = [];
+    for (let slice = 0; slice < SLICES; slice++) {
+      const measured = async (side: Side, command: readonly string[], server: Server): Promise<void> => {
+        const measurements = await measureWith(command, server, Math.ceil(count / SLICES), `${side}-${slice}-`);
+        // A client holds none of the resources.
+        const told = measurements.filter(({ name }) => name !== "state.memory");
+        slices.push(...told.map((one) => ({ ...one, name: `wire.${side}.${one.name}` })));
+      };
+      if (go !== undefined && theirs !== undefined) {
+        await measured("go", go.client, theirs);
+        await measured("server", go.client, ours);
+        await measured("client", CLIENT, theirs);
+      }
+      await measured("both", CLIENT, ours);
     }
-    tell(report, "both", await measureWith(node("wire-client.ts"), ours, count, "d-"));
+    for (const one of medians(slices)) report(one);
   } finally {
     for (const server of servers) await server.stop();
     await rm(folder, { recursive: true, force: true });
@@ -59,22 +83,23 @@ export function splitWire(measurements: readonly Measurement[]): { ours: Measure
   return { ours: measurements.filter((one) => !isGo(one)), theirs };
 }
 
-function tell(report: Report, side: Side, measurements: readonly Measurement[]): void {
-  for (const one of measurements) report({ ...one, name: `wire.${side}.${one.name}` });
+/** The measurement in the middle, of each name. */
+function medians(measurements: readonly Measurement[]): readonly Measurement[] {
+  const byName = Map.groupBy(measurements, ({ name }) => name);
+  return [...byName.values()].flatMap((all) => {
+    const sorted = all.toSorted((a, b) => (a.per_second ?? 0) - (b.per_second ?? 0));
+    return sorted[sorted.length >> 1] ?? [];
+  });
 }
 
-const node = (file: string): readonly string[] => [
-  process.execPath,
-  ...process.execArgv,
-  join(import.meta.dirname, file),
-];
-
-async function buildGo(folder: string): Promise<{ readonly server: string; readonly client: string } | undefined> {
+async function buildGo(
+  folder: string,
+): Promise<{ readonly server: string; readonly client: readonly string[] } | undefined> {
   const [server, client] = [join(folder, "go-server"), join(folder, "go-client")];
   try {
     await run("go", ["build", "-o", server, "./server"], { cwd: GO_MODULE });
     await run("go", ["build", "-o", client, "./bench"], { cwd: GO_MODULE });
-    return { server, client };
+    return { server, client: [client] };
   } catch (error) {
     process.stderr.write(
       `the wire is measured without Go: ${String((error as { stderr?: unknown }).stderr ?? error)}\n`,
@@ -83,18 +108,14 @@ async function buildGo(folder: string): Promise<{ readonly server: string; reado
   }
 }
 
-async function measureGo(client: string, server: Server, n: number, prefix: string): Promise<Measurement[]> {
-  const { stdout } = await run(client, ["-socket", server.path, "-n", String(n), "-prefix", prefix]);
-  return parseMeasurements(stdout);
-}
-
 async function measureWith(
   [program = "", ...args]: readonly string[],
   server: Server,
   n: number,
   prefix: string,
 ): Promise<Measurement[]> {
-  const { stdout } = await run(program, [...args, server.path, String(n), prefix]);
+  const options = ["-socket", server.path, "-n", String(n), "-prefix", prefix];
+  const { stdout } = await run(program, [...args, ...options]);
   return parseMeasurements(stdout);
 }
 
@@ -106,12 +127,14 @@ class Server {
 
   private constructor([program = "", ...args]: readonly string[], path: string) {
     this.path = path;
-    this.#child = spawn(program, [...args, path], { stdio: ["ignore", "ignore", "inherit"] });
+    this.#child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
     this.#exited = once(this.#child, "exit");
   }
 
-  static async start(command: readonly string[], path: string): Promise<Server> {
-    const server = new Server(command, path);
+  /** @param command - The command that serves an empty State at a path. */
+  static async start(command: (path: string) => readonly string[], folder: string): Promise<Server> {
+    const path = join(folder, `${randomUUID()}.sock`);
+    const server = new Server(command(path), path);
     while (!(await canConnect(path))) {
       if (server.#child.exitCode !== null) throw new Error(`the server at ${path} ended`);
       await new Promise((resolve) => setTimeout(resolve, 10));
