@@ -13,7 +13,8 @@ const MIB = 1024 * 1024;
  *   is tried again.
  * - A watch goes on behind its last event when the connection is back, without loss or repetition, and without a sign. If
  *   the server's history does not reach back that far, it delivers `Resynced` and the present contents, unless it was
- *   opened with `overrun: "error"`. Only a watch of a kind whose initial contents were not complete fails.
+ *   opened with `overrun: "error"`. It fails when its initial contents were not complete, when the server refuses it, and
+ *   when the server cannot be reached for too long.
  *
  * Disposing it ends its watches, fails its calls and closes the connection.
  *
