@@ -15,7 +15,7 @@ export interface Measurement {
 export type Report = (measurement: Measurement) => void;
 
 /** Two collections: the first finds what dies, the second what only weak references and finalizers kept. */
-function collectGarbage(): void {
+export function collectGarbage(): void {
   if (globalThis.gc === undefined) throw new Error("run the benchmarks with node --expose-gc");
   globalThis.gc();
   globalThis.gc();

@@ -1,7 +1,7 @@
 import { EventType, MemoryState, withSpec, type Event, type State, type Watch } from "homeostat";
 import { Int } from "homeostat/testing";
 
-import { heapBytes, rate, type Report } from "./report.ts";
+import { collectGarbage, heapBytes, rate, type Report } from "./report.ts";
 
 const Bench = Int.in("bench");
 const WATCHERS = 100;
@@ -14,8 +14,10 @@ const id = (i: number): string => `res-${i}`;
 /** The State alone: the operations one after the other, watchers, several callers. */
 export async function benchState(report: Report, n: number): Promise<void> {
   await operations(report, n);
-  // its work is too short to be compiled after one warm-up
-  for (let i = 0; i < 5; i++) await fanOut(() => {}, n);
+  // what the operations left must not be collected in the midst of the next work, which is short
+  collectGarbage();
+  // and too short to be compiled after one warm-up
+  for (let i = 0; i < 20; i++) await fanOut(() => {}, n);
   await fanOut(report, n);
   for (const callers of [1, 64]) await concurrent(report, n, callers);
 }
