@@ -1,6 +1,6 @@
 import { benchEngine } from "./engine.ts";
 import { benchParts } from "./parts.ts";
-import { collectGarbage, type Report } from "./report.ts";
+import type { Report } from "./report.ts";
 import { benchState } from "./state.ts";
 import { benchWire } from "./wire.ts";
 
@@ -24,10 +24,7 @@ export async function runSubjects(names: readonly string[], n: number, report: R
     const subject = SUBJECTS.get(name);
     if (subject === undefined)
       throw new RangeError(`there is no subject ${name}; choose from ${[...SUBJECTS.keys()].join(", ")}`);
-    if (!WARM_THEMSELVES.has(name)) {
-      await subject(() => {}, n);
-      collectGarbage();
-    }
+    if (!WARM_THEMSELVES.has(name)) await subject(() => {}, n);
     await subject(report, n);
   }
 }
