@@ -7,6 +7,6 @@ export class MemoryState extends WrappedState {
   /** @throws {RangeError} for a history bound that makes no sense. */
   constructor(options?: MemoryStateOptions) {
     const resolved = resolveMemoryOptions(options);
-    super(new NamespaceRouter((namespace) => new MemoryNamespace(namespace, resolved)));
+    super(new NamespaceRouter((namespace) => new MemoryNamespace(namespace, resolved)), { clock: resolved.clock });
   }
 }
