@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openState } from "../src/cli/open-state.ts";
+import { openState } from "../src/cli/connect/open-state.ts";
 import { runOn, type FakeHost, type Outcome } from "../test/cli-fixture.ts";
 import { GoServerProgram, hasGo, type GoServer } from "./go-program.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { silentLogger } from "../src/controller/index.ts";
+import { silentLogger } from "../src/log/index.ts";
 import { connect, server } from "../src/grpc/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import { Runtime } from "../src/runtime/index.ts";

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
-const CHECKED_IN = join(ROOT, "src", "grpc", "gen");
+/** Template → where its code is checked in. */
+const GENERATED = { "buf.gen.yaml": "src/grpc/gen", "buf.gen.test.yaml": "test/gen" };
 
 function buf(...args: readonly string[]): void {
   const { status, stdout, stderr, error } = spawnSync(join(ROOT, "node_modules", ".bin", "buf"), args, {
@@ -23,21 +24,25 @@ function textsIn(folder: string): ReadonlyMap<string, string> {
   return new Map(paths.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
 }
 
-const temporary = mkdtempSync(join(tmpdir(), "homeostat-generated-"));
-try {
-  buf("lint");
-  // `-o` is put before the output folder of buf.gen.yaml.
-  buf("generate", "-o", temporary);
-  const generated = textsIn(join(temporary, "src", "grpc", "gen"));
-  const checkedIn = textsIn(CHECKED_IN);
-  if (generated.size === 0) throw new Error("buf generated nothing");
+function compare(template: string, folder: string): void {
+  // `-o` is put before the output folder of the template.
+  buf("generate", "--template", template, "-o", temporary);
+  const generated = textsIn(join(temporary, folder));
+  const checkedIn = textsIn(join(ROOT, folder));
+  if (generated.size === 0) throw new Error(`buf generated nothing for ${folder}`);
   const differing = [...new Set([...generated.keys(), ...checkedIn.keys()])].filter(
     (path) => generated.get(path) !== checkedIn.get(path),
   );
   if (differing.length > 0) {
     throw new Error(`not what the .proto files say: ${differing.join(", ")}; run \`npm run generate\``);
   }
-  console.log(`generated: ${generated.size} files, as checked in`);
+  console.log(`${folder}: ${generated.size} files, as checked in`);
+}
+
+const temporary = mkdtempSync(join(tmpdir(), "homeostat-generated-"));
+try {
+  buf("lint");
+  for (const [template, folder] of Object.entries(GENERATED)) compare(template, folder);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -24,45 +24,43 @@ const PORTABLE = ["node:async_hooks", "node:timers", "node:timers/promises"];
 /** Every folder of `src/`, lowest first. A folder that is not here is refused. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   clock: { imports: [], builtins: PORTABLE },
+  log: { imports: [], builtins: PORTABLE },
+  wire: { imports: [], builtins: PORTABLE },
   internal: { imports: ["clock"], builtins: PORTABLE },
   resource: {
-    imports: ["clock", "internal"],
+    imports: ["wire", "internal"],
     packages: ["@standard-schema/spec", "pluralize", "re2js"],
     builtins: PORTABLE,
   },
-  state: { imports: ["resource", "clock", "internal"], builtins: PORTABLE },
-  memory: { imports: ["state", "resource", "clock", "internal"], builtins: PORTABLE },
-  controller: { imports: ["state", "resource", "clock", "internal"], builtins: PORTABLE },
-  tasks: { imports: ["clock", "internal"], typeImports: ["controller"], builtins: PORTABLE },
-  runtime: { imports: ["tasks", "controller", "state", "resource", "clock", "internal"], builtins: PORTABLE },
-  yaml: { imports: ["state", "resource", "clock", "internal"], packages: ["yaml"], builtins: PORTABLE },
-  grpc: {
-    imports: ["yaml", "controller", "state", "resource", "clock", "internal"],
+  state: { imports: ["resource", "internal", "clock"], builtins: PORTABLE },
+  store: { imports: ["state", "resource", "internal", "clock"], builtins: PORTABLE },
+  memory: { imports: ["store", "state", "resource", "internal", "clock"], builtins: PORTABLE },
+  controller: { imports: ["state", "resource", "log", "clock"], builtins: PORTABLE },
+  tasks: { imports: ["internal", "log", "clock"], builtins: PORTABLE },
+  runtime: { imports: ["controller", "state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
+  yaml: { imports: ["state", "resource", "internal"], packages: ["yaml"], builtins: PORTABLE },
+  protobuf: {
+    imports: ["yaml", "resource", "internal", "wire"],
     packages: ["@bufbuild/protobuf", "@standard-schema/spec"],
     builtins: "all",
   },
-  "control-plane": {
-    imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "clock", "internal"],
+  rpc: { imports: ["internal", "log", "clock"], builtins: "all" },
+  grpc: {
+    imports: ["rpc", "protobuf", "state", "resource", "internal", "wire", "log", "clock"],
+    packages: ["@bufbuild/protobuf"],
+    builtins: "all",
+  },
+  plane: {
+    imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "internal", "log", "clock"],
     builtins: PORTABLE,
   },
   cli: {
-    imports: [
-      "control-plane",
-      "grpc",
-      "yaml",
-      "runtime",
-      "memory",
-      "controller",
-      "state",
-      "resource",
-      "clock",
-      "internal",
-    ],
+    imports: ["plane", "grpc", "yaml", "memory", "state", "resource", "internal", "log"],
     packages: ["commander", "jsonpath-rfc9535"],
     builtins: "all",
   },
   testing: {
-    imports: ["yaml", "runtime", "tasks", "controller", "memory", "state", "resource", "clock", "internal"],
+    imports: ["yaml", "runtime", "controller", "memory", "state", "resource", "internal", "wire", "log", "clock"],
     builtins: "all",
   },
 };
@@ -158,7 +156,11 @@ function objection(file: string, { specifier, typeOnly }: Import): string | unde
     return `${packageOf(specifier)} is not for ${folder ?? "src"}`;
   }
 
-  if (!target.startsWith("src/")) return "src imports nothing from outside src";
+  if (!target.startsWith("src/")) {
+    // The messages that our own codecs are held against are generated for the tests alone.
+    if (isTest(file) && target.startsWith("test/gen/")) return undefined;
+    return "src imports nothing from outside src";
+  }
   const [, other = "", ...rest] = target.split("/");
   if (other.includes(".")) return folder === undefined ? undefined : "nothing imports the package's own entry";
   if (other === folder) {

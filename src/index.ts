@@ -89,7 +89,6 @@ export {
 export {
   AccessFilter,
   EventType,
-  isCancellation,
   isReadVerb,
   NamespaceRegistry,
   NamespaceRouter,
@@ -128,13 +127,9 @@ export {
   type WatchOptions,
   type WrapOptions,
 } from "./state/index.ts";
-export {
-  MemoryNamespace,
-  MemoryState,
-  type BackingStore,
-  type HistoryOptions,
-  type MemoryStateOptions,
-} from "./memory/index.ts";
+export { isCancellation } from "./internal/cancellation.ts";
+export { MemoryNamespace, MemoryState, type BackingStore, type MemoryStateOptions } from "./memory/index.ts";
+export type { HistoryOptions } from "./store/index.ts";
 
 // Controllers: what acts.
 export {
@@ -149,7 +144,6 @@ export {
   requeueAfter,
   RequeueError,
   shared,
-  silentLogger,
   skip,
   SkipError,
   strong,
@@ -166,8 +160,6 @@ export {
   type ControllerUncachedReader,
   type ControllerWriter,
   type Input,
-  type LogFields,
-  type Logger,
   type MapContext,
   type MapInputContext,
   type MappedInput,
@@ -183,19 +175,18 @@ export {
   type RunContext,
   type Skip,
 } from "./controller/index.ts";
+export { silentLogger, type LogFields, type Logger } from "./log/index.ts";
 
 // Time.
 export { ManualClock, SystemClock, type Clock, type SleepOptions, type Timer } from "./clock/index.ts";
 
 // The runtime: what runs controllers on a State.
+export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "./log/index.ts";
 export {
-  consoleLogger,
-  LogLevel,
   MetricsRegistry,
   RegistrationCode,
   RegistrationError,
   Runtime,
-  type ConsoleLoggerOptions,
   type ControllerExplanation,
   type ControllerMetrics,
   type EdgeType,
@@ -218,4 +209,4 @@ export {
   type ControlPlaneInit,
   type RunControlPlaneOptions,
   type StartContext,
-} from "./control-plane/index.ts";
+} from "./plane/index.ts";

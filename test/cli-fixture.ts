@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { runCli } from "../src/cli/run-cli.ts";
 import type { Endpoint, Host } from "../src/cli/host.ts";
-import { describeTypes } from "../src/control-plane/index.ts";
+import { describeTypes } from "../src/plane/index.ts";
 
 export interface ServiceSpec {
   command: string[];

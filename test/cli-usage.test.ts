@@ -62,7 +62,7 @@ describe("the command line", () => {
   });
 
   test("a token is not sent where others can read it", async () => {
-    const { openState } = await import("../src/cli/open-state.ts");
+    const { openState } = await import("../src/cli/connect/open-state.ts");
     const open = (endpoint: Parameters<typeof openState>[0]) =>
       openState(endpoint, { isTerminal: false, write: async () => {} });
     expect(await run("get svc --endpoint tcp:example.com:1 --token t", { open })).toMatchObject({

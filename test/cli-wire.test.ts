@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { defineResource, MemoryState, ResourceDefinitionType, StateError, type Resource, type State } from "homeostat";
 import { accessDenied, connect, protobufSpec, server, type StateServer, type StateServerOptions } from "homeostat/grpc";
-import { openState } from "../src/cli/open-state.ts";
-import { describeTypes } from "../src/control-plane/index.ts";
-import { ResourceDefinitionSpecSchema } from "../src/grpc/gen/cosi/resource/meta/meta_pb.ts";
+import { openState } from "../src/cli/connect/open-state.ts";
+import { describeTypes } from "../src/plane/index.ts";
+import { ResourceDefinitionSpecSchema } from "./gen/cosi/resource/meta/meta_pb.ts";
 import { Job, runOn, Secret, Service, type FakeHost, type Outcome } from "./cli-fixture.ts";
 import {
   authority,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createResource, MemoryState, OpaqueSpec, StateError, type State } from "homeostat";
-import { describeTypes } from "../src/control-plane/index.ts";
+import { describeTypes } from "../src/plane/index.ts";
 import {
   describedState,
   Job,

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { controller, mapped, queueController, strong } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
-import { isNotFound, type Resource } from "../src/resource/index.ts";
+import { isNotFound, type Resource, createTombstone } from "../src/resource/index.ts";
 import { EventType, WrappedState, wrapState, type CoreState } from "../src/state/index.ts";
 import { eventually, InterceptedState, Int, stateConformance, Str, type IntSpec } from "../src/testing/index.ts";
-import { createTombstone } from "../src/resource/index.ts";
 import { HandWatchedState, startEngine, turns, type Engine } from "./engine-fixture.ts";
 
 /** The cached view of a running engine, which stops when the view is disposed. */

@@ -8,11 +8,11 @@ import {
   mapped,
   queueController,
   shared,
-  silentLogger,
   strong,
   weak,
   type ReducedMetadata,
 } from "../src/controller/index.ts";
+import { silentLogger } from "../src/log/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import { createMetadata, isOwnerConflict, type Resource } from "../src/resource/index.ts";
 import { Runtime, type RuntimeOptions } from "../src/runtime/index.ts";

@@ -1,4 +1,5 @@
-import { silentLogger, type Controller, type QueueController } from "../src/controller/index.ts";
+import { silentLogger } from "../src/log/index.ts";
+import type { Controller, QueueController } from "../src/controller/index.ts";
 import { Runtime, type RuntimeOptions } from "../src/runtime/index.ts";
 import type { AnyResourceType, Kind } from "../src/resource/index.ts";
 import type { CoreState, Event, State, Watch, WatchKindOptions } from "../src/state/index.ts";

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../src/clock/index.ts";
-import {
-  controller,
-  queueController,
-  silentLogger,
-  weak,
-  type Controller,
-  type Logger,
-} from "../src/controller/index.ts";
+import { controller, queueController, weak, type Controller } from "../src/controller/index.ts";
+import { silentLogger, type Logger } from "../src/log/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import type { Kind } from "../src/resource/index.ts";
 import { Runtime } from "../src/runtime/index.ts";

@@ -11,8 +11,7 @@ import {
 } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import { createTombstone, type AnyResourceType, type Resource } from "../src/resource/index.ts";
-import { EventType, type Event, type State } from "../src/state/index.ts";
-import { wrapState } from "../src/state/index.ts";
+import { EventType, type Event, type State, wrapState } from "../src/state/index.ts";
 import { Int, Str } from "../src/testing/index.ts";
 import { HandWatchedState, startEngine, turns } from "./engine-fixture.ts";
 

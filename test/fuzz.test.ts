@@ -16,17 +16,17 @@ import {
   TypeRegistry,
   type AnyResourceType,
   type Resource,
+  defineResource,
 } from "../src/resource/index.ts";
-import { defineResource } from "../src/index.ts";
-import { WireError } from "../src/internal/wire-reader.ts";
+import { WireError } from "../src/wire/wire-reader.ts";
 import { decodeErrorDetails, encodeErrorDetails } from "../src/grpc/error-details.ts";
-import { ResourceDefinitionSpecSchema } from "../src/grpc/gen/cosi/resource/meta/meta_pb.ts";
+import { ResourceDefinitionSpecSchema } from "./gen/cosi/resource/meta/meta_pb.ts";
 import { EventDecoder } from "../src/grpc/messages/event-decoder.ts";
 import { EventEncoder } from "../src/grpc/messages/event-encoder.ts";
 import { decodeListRequest, encodeListRequest } from "../src/grpc/messages/list-request.ts";
 import { decodePointerRequest, encodePointerRequest } from "../src/grpc/messages/pointer-request.ts";
-import { ResourceDecoder } from "../src/grpc/messages/resource-decoder.ts";
-import { ResourceEncoder } from "../src/grpc/messages/resource-encoder.ts";
+import { ResourceDecoder } from "../src/protobuf/resource-decoder.ts";
+import { ResourceEncoder } from "../src/protobuf/resource-encoder.ts";
 import { decodeTeardownResponse, encodeTeardownResponse } from "../src/grpc/messages/teardown-response.ts";
 import { decodeWatchRequest, encodeWatchRequest } from "../src/grpc/messages/watch-request.ts";
 import {
@@ -35,8 +35,8 @@ import {
   encodeCreateRequest,
   encodeUpdateRequest,
 } from "../src/grpc/messages/write-request.ts";
-import { protobufSpec } from "../src/grpc/protobuf-spec.ts";
-import { GrpcError } from "../src/grpc/transport/index.ts";
+import { protobufSpec } from "../src/protobuf/protobuf-spec.ts";
+import { GrpcError } from "../src/rpc/index.ts";
 import { EventType } from "../src/state/index.ts";
 import { Int, PathResource, Str } from "../src/testing/index.ts";
 import { formatResource, parseManifests, parseMetadata, parseResource } from "../src/yaml/index.ts";

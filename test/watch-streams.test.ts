@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MemoryState, type HistoryOptions } from "../src/memory/index.ts";
+import { MemoryState } from "../src/memory/index.ts";
+import type { HistoryOptions } from "../src/store/index.ts";
 import { isConflict, isNotFound, patchMetadata, type Resource } from "../src/resource/index.ts";
 import type { State } from "../src/state/index.ts";
 import { JsonBackingStore, PathResource } from "../src/testing/index.ts";

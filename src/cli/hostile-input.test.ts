@@ -3,15 +3,15 @@ import { describe, expect, test } from "vitest";
 import { createResource, OpaqueSpec, StateError, type Resource } from "../resource/index.ts";
 import { parseManifests } from "../yaml/index.ts";
 import { CliError } from "./cli-error.ts";
-import { JsonPrinter } from "./json-printer.ts";
-import { looseType } from "./loose-type.ts";
-import { describeMistakes } from "./manifest-mistakes.ts";
-import { undescribedKind } from "./named-kind.ts";
+import { JsonPrinter } from "./print/json-printer.ts";
+import { looseType } from "./apply/loose-type.ts";
+import { describeMistakes } from "./apply/manifest-mistakes.ts";
+import { undescribedKind } from "./args/named-kind.ts";
 import { withoutControls, type Output } from "./output.ts";
-import { compilePath } from "./path-query.ts";
-import type { PrinterOptions } from "./printer.ts";
-import { openTablePrinter } from "./table-printer.ts";
-import { YamlPrinter } from "./yaml-printer.ts";
+import { compilePath } from "./print/path-query.ts";
+import type { PrinterOptions } from "./print/printer.ts";
+import { openTablePrinter } from "./print/table-printer.ts";
+import { YamlPrinter } from "./print/yaml-printer.ts";
 
 const word = fc.oneof(
   fc.string({ unit: "binary" }),

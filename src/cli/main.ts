@@ -2,7 +2,7 @@ import { tmpdir, userInfo } from "node:os";
 import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Interrupted } from "./host.ts";
-import { openState } from "./open-state.ts";
+import { openState } from "./connect/open-state.ts";
 import { streamOutput } from "./output.ts";
 import { runCli } from "./run-cli.ts";
 

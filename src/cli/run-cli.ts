@@ -4,7 +4,7 @@ import { ExitCode } from "./exit-code.ts";
 import { Interrupted, type Host } from "./host.ts";
 import { BrokenPipe } from "./output.ts";
 import { buildProgram } from "./program.ts";
-import { Session } from "./session.ts";
+import { Session } from "./connect/session.ts";
 import { packageVersion } from "./package-version.ts";
 
 /**

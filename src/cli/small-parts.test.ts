@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Handle, StateError } from "../resource/index.ts";
-import { covers, digestOf } from "./applied-mark.ts";
-import { parseDuration } from "./duration.ts";
+import { covers, digestOf } from "./apply/applied-mark.ts";
+import { parseDuration } from "./args/duration.ts";
 import { describeFailure, exitCodeOf } from "./failure.ts";
-import { parseMetadataEdits } from "./metadata-edits.ts";
+import { parseMetadataEdits } from "./args/metadata-edits.ts";
 import { onOneLine, withoutControls } from "./output.ts";
-import { formatJson } from "./readable-value.ts";
-import { parseOneSelection, parseSelections } from "./selection.ts";
-import { padToWidth, textWidth } from "./text-width.ts";
+import { formatJson } from "./print/readable-value.ts";
+import { parseOneSelection, parseSelections } from "./args/selection.ts";
+import { padToWidth, textWidth } from "./print/text-width.ts";
 
 describe("parseDuration", () => {
   test.each([

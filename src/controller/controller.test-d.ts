@@ -3,19 +3,12 @@ import { expectTypeOf } from "vitest";
 
 import { defineResource } from "../resource/index.ts";
 import type { State } from "../state/index.ts";
-import {
-  controller,
-  exclusive,
-  mapped,
-  mappedDestroyReady,
-  queueController,
-  requeueAfter,
-  strong,
-  weak,
-  type ControllerReader,
-  type ControllerState,
-  type ControllerWriter,
-} from "./index.ts";
+import { controller } from "./controller.ts";
+import { exclusive } from "./output.ts";
+import { mapped, mappedDestroyReady, strong, weak } from "./input.ts";
+import { queueController } from "./queue-controller.ts";
+import { requeueAfter } from "./outcome.ts";
+import type { ControllerReader, ControllerState, ControllerWriter } from "./controller-state.ts";
 
 declare const numberSpec: StandardSchemaV1<{ value: number }>;
 declare const textSpec: StandardSchemaV1<{ value: string; tags: string[] }>;

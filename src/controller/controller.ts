@@ -2,7 +2,7 @@ import type { Clock } from "../clock/index.ts";
 import type { AnyResourceType, Kind } from "../resource/index.ts";
 import type { ControllerState } from "./controller-state.ts";
 import type { Input } from "./input.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../log/index.ts";
 import type { Output } from "./output.ts";
 
 export type ClassicInput = Input<AnyResourceType, "weak" | "strong" | "destroyReady">;

@@ -29,7 +29,6 @@ export {
   type Mapper,
   type ReducedMetadata,
 } from "./input.ts";
-export { silentLogger, type LogFields, type Logger } from "./logger.ts";
 export {
   findRequeue,
   findSkip,

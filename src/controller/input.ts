@@ -1,5 +1,5 @@
 import type { AnyResourceType, Dictionary, Phase, Pointer, Ref } from "../resource/index.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../log/index.ts";
 
 /** What an input gives: the right to read always; the right to finalizers with `strong`, `primary` and `mapped`. */
 export const InputKind = {

@@ -3,7 +3,7 @@ import type { AnyResourceType, Ref, SpecOf } from "../resource/index.ts";
 import type { FinalizableIn, ResourceIn } from "./controller.ts";
 import type { ControllerState } from "./controller-state.ts";
 import type { MappedInput, ReducedMetadata } from "./input.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../log/index.ts";
 import type { ReconcileResult } from "./outcome.ts";
 import type { Output } from "./output.ts";
 

@@ -1,8 +1,7 @@
 import { StateError, type Pointer, type StateErrorCode } from "../resource/index.ts";
 import { decodeErrorDetails } from "./error-details.ts";
 import { isWrite, Rpc } from "./rpc.ts";
-import { GrpcError } from "./transport/grpc-error.ts";
-import { Status } from "./transport/status.ts";
+import { GrpcError, Status } from "../rpc/index.ts";
 
 /**
  * What a failed call means for a State: its category from the details, or, from servers that send none, by status and

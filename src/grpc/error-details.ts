@@ -3,7 +3,7 @@ import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { StateErrorCode, type Pointer } from "../resource/index.ts";
 import { ErrorInfoSchema } from "./gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "./gen/google/rpc/status_pb.ts";
-import type { Status } from "./transport/status.ts";
+import type { Status } from "../rpc/index.ts";
 
 /** Whose reasons these are; other domains may use the same words. */
 const DOMAIN = "homeostat";

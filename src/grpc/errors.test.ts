@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { anyPack, anyUnpack, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { WireError } from "../internal/wire-reader.ts";
+import { WireError } from "../wire/index.ts";
 import {
   hasCode,
   isConflict,
@@ -20,9 +20,7 @@ import { ErrorInfoSchema } from "./gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "./gen/google/rpc/status_pb.ts";
 import { Rpc } from "./rpc.ts";
 import { toGrpcError } from "./server-error.ts";
-import { GrpcError } from "./transport/grpc-error.ts";
-import { Metadata } from "./transport/metadata.ts";
-import { Status } from "./transport/status.ts";
+import { GrpcError, Metadata, Status } from "../rpc/index.ts";
 
 const pointer = { namespace: "lab", type: "Disks.hw.example", id: "sda" };
 const RPCS = Object.values(Rpc);

@@ -4,24 +4,16 @@ export {
   type PlainMessage,
   type ProtobufSpec,
   type ProtobufSpecOptions,
-} from "./protobuf-spec.ts";
-export {
-  connect,
-  type ConnectOptions,
-  type WatchInterruption,
-  type WatchResumption,
-  type WatchRetryOptions,
-} from "./client/index.ts";
-export {
-  accessDenied,
-  server,
-  type BearerToken,
-  type CallAccess,
-  type CallAccessRule,
-  type Caller,
-  type StateServer,
-  type StateServerOptions,
-} from "./server/index.ts";
+} from "../protobuf/index.ts";
+export { connect } from "./client/connect.ts";
+export type { ConnectOptions, WatchInterruption, WatchResumption } from "./client/client-options.ts";
+export type { WatchRetryOptions } from "./client/watch-retry.ts";
+export { accessDenied } from "./server/access-denied.ts";
+export { server, type StateServer } from "./server/state-server.ts";
+export type { BearerToken } from "./server/bearer-tokens.ts";
+export type { CallAccess, CallAccessRule } from "./server/access.ts";
+export type { Caller } from "./server/caller.ts";
+export type { StateServerOptions } from "./server/server-options.ts";
 export {
   type ChannelState,
   type ClientTls,
@@ -35,6 +27,6 @@ export {
   type ServerTls,
   Status,
   statusName,
-} from "./transport/index.ts";
+} from "../rpc/index.ts";
 export { defaultEndpoint, type DefaultEndpointOptions } from "./default-endpoint.ts";
-export { encodeReadableSpec, isReadableRefusal, readableProbe } from "./messages/readable-spec.ts";
+export { encodeReadableSpec, isReadableRefusal, readableProbe } from "../protobuf/index.ts";

@@ -1,10 +1,9 @@
 import { isCancellation } from "../internal/cancellation.ts";
 import { StateError, type StateErrorCode } from "../resource/index.ts";
-import { WireError } from "../internal/wire-reader.ts";
+import { WireError } from "../wire/index.ts";
 import { encodeErrorDetails } from "./error-details.ts";
 import { isWrite, Rpc } from "./rpc.ts";
-import { GrpcError } from "./transport/grpc-error.ts";
-import { Status } from "./transport/status.ts";
+import { GrpcError, Status } from "../rpc/index.ts";
 
 /** A status travels as a header, and headers are small. Unit: UTF-16 units. */
 const LONGEST_MESSAGE = 2000;

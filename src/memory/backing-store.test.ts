@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createResource, isConflict, isNotFound, patchMetadata, StateError } from "../resource/index.ts";
 import { EventType, type Event, type Watch } from "../state/index.ts";
 import { Int, JsonBackingStore, PathResource } from "../testing/index.ts";
-import { MemoryState } from "./index.ts";
+import { MemoryState } from "./memory-state.ts";
 
 const over = (store: JsonBackingStore) => new MemoryState({ backingStore: () => store });
 const failing = () => Promise.reject(new Error("disk full"));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isInvalidBookmark } from "../resource/index.ts";
 import { EventType, type Event, type State, type Watch } from "../state/index.ts";
 import { Int, PathResource } from "../testing/index.ts";
-import { MemoryState } from "./index.ts";
+import { MemoryState } from "./memory-state.ts";
 
 const { created, updated, bootstrapped, noop } = EventType;
 

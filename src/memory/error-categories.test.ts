@@ -9,7 +9,7 @@ import {
   StateErrorCode,
 } from "../resource/index.ts";
 import { PathResource } from "../testing/index.ts";
-import { MemoryState } from "./index.ts";
+import { MemoryState } from "./memory-state.ts";
 
 const errorOf = async (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

@@ -1,4 +1,6 @@
+// The in-memory State, and the hook by which a backing store keeps what it holds.
+// Start with memory-namespace.ts; all that is not special to memory is in store/.
 export type { BackingStore } from "./backing-store.ts";
 export { MemoryNamespace } from "./memory-namespace.ts";
-export type { HistoryOptions, MemoryStateOptions } from "./memory-options.ts";
+export type { MemoryStateOptions } from "./memory-options.ts";
 export { MemoryState } from "./memory-state.ts";

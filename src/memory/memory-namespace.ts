@@ -14,14 +14,18 @@ import {
   type WatchKindOptions,
   type WatchOptions,
 } from "../state/index.ts";
-import { Collection } from "./collection.ts";
-import type { Cursor } from "./cursor.ts";
+import {
+  Collection,
+  type Cursor,
+  BatchWatch,
+  EventWatch,
+  openKindCursor,
+  openResourceCursor,
+  TimestampSource,
+  type WatcherWakeups,
+} from "../store/index.ts";
 import { resolveMemoryOptions, type MemoryStateOptions, type ResolvedMemoryOptions } from "./memory-options.ts";
-import { BatchWatch, EventWatch } from "./memory-watch.ts";
-import { openKindCursor, openResourceCursor } from "./open-cursor.ts";
 import { Persistence } from "./persistence.ts";
-import { TimestampSource } from "./timestamp-source.ts";
-import type { WatcherWakeups } from "./watcher-wakeups.ts";
 
 /**
  * The in-memory State of one namespace: the core operations only, which `wrapState` completes. It looks at type and id

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CallOptions, Watch } from "../state/index.ts";
 import { describeEvent, JsonBackingStore, PathResource } from "../testing/index.ts";
-import { MemoryState } from "./index.ts";
+import { MemoryState } from "./memory-state.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

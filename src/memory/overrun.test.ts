@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { exists, hasCode, patchMetadata, type Resource } from "../resource/index.ts";
 import { EventType, type Event, type State, type Watch } from "../state/index.ts";
 import { describeEvent, PathResource, Str, WatchFold } from "../testing/index.ts";
-import { MemoryState } from "./index.ts";
+import { MemoryState } from "./memory-state.ts";
 
 const strict = { overrun: "error", history: { maxCapacity: 10, gap: 5 } } as const;
 const lenient = { history: { maxCapacity: 10, gap: 5 } } as const;

@@ -11,8 +11,8 @@ import {
   matchesLabels,
   not,
   oneOf,
+  type LabelQuery,
 } from "./label-query.ts";
-import type { LabelQuery } from "./label-query.ts";
 import { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
 import { StateError } from "./state-error.ts";
 

@@ -1,5 +1,4 @@
-import { WireReader } from "../internal/wire-reader.ts";
-import { WireWriter } from "../internal/wire-writer.ts";
+import { WireReader, WireWriter } from "../wire/index.ts";
 import type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./meta-specs.ts";
 import type { Immutable } from "./plain-data.ts";
 import type { SpecCodec } from "./spec-codec.ts";

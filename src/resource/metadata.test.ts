@@ -1,7 +1,14 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { createMetadata, isDestroyReady, sameMetadata, withMetadata, withOwner, type Metadata } from "./metadata.ts";
-import type { MetadataInit } from "./metadata.ts";
+import {
+  createMetadata,
+  isDestroyReady,
+  sameMetadata,
+  withMetadata,
+  withOwner,
+  type Metadata,
+  type MetadataInit,
+} from "./metadata.ts";
 import { Phase } from "./phase.ts";
 import { formatReference } from "./pointer.ts";
 import { hasCode, StateError } from "./state-error.ts";

@@ -2,19 +2,12 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { expectTypeOf } from "vitest";
 import { z } from "zod";
-import {
-  changeResource,
-  createResource,
-  defineCapability,
-  capabilityOf,
-  defineResource,
-  shape,
-  type AnyResourceType,
-  type Ref,
-  type Resource,
-  type ResourceType,
-  type SpecOf,
-} from "./index.ts";
+import { changeResource } from "./change-resource.ts";
+import { createResource, type Resource } from "./resource.ts";
+import { defineCapability, capabilityOf } from "./capability.ts";
+import { defineResource, type AnyResourceType, type ResourceType, type SpecOf } from "./resource-type.ts";
+import { shape } from "./shape.ts";
+import type { Ref } from "./pointer.ts";
 
 interface ServiceSpec {
   command: string[];

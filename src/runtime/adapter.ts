@@ -1,13 +1,14 @@
 import type { Clock } from "../clock/index.ts";
-import type { Controller, Logger, Mapper, QueueController } from "../controller/index.ts";
+import type { Controller, Mapper, QueueController } from "../controller/index.ts";
+import type { Logger } from "../log/index.ts";
 import type { Kind, Metadata, Pointer } from "../resource/index.ts";
 import type { CoreState } from "../state/index.ts";
 import type { DeclaredInput } from "./declared-input.ts";
-import type { DeclaredOutput } from "./dependency-graph.ts";
-import type { KindCache } from "./kind-cache.ts";
+import type { DeclaredOutput } from "./graph/dependency-graph.ts";
+import type { KindCache } from "./cache/kind-cache.ts";
 import type { KindMap } from "./kind-map.ts";
-import type { ControllerMetrics } from "./metrics.ts";
-import type { Outcome } from "./outcome-log.ts";
+import type { ControllerMetrics } from "./metrics/metrics.ts";
+import type { Outcome } from "./explain/outcome-log.ts";
 import type { RateLimit } from "./rate-limiter.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 

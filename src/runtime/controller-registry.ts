@@ -3,7 +3,7 @@ import { toError } from "../internal/to-error.ts";
 import type { Adapter, DeclaredClassic, DeclaredQueue } from "./adapter.ts";
 import { declareController } from "./declare-controller.ts";
 import { sameInput, type DeclaredInput } from "./declared-input.ts";
-import { DependencyGraph } from "./dependency-graph.ts";
+import { DependencyGraph } from "./graph/dependency-graph.ts";
 import { RegistrationError } from "./registration-error.ts";
 
 /** The controllers of one runtime: their names, their declarations in the graph, their adapters. */

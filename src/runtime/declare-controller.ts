@@ -10,7 +10,7 @@ import {
 import type { AnyResourceType } from "../resource/index.ts";
 import type { DeclaredClassic, DeclaredQueue } from "./adapter.ts";
 import { declareInput, formatInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
-import { duplicateInput, type DeclaredOutput } from "./dependency-graph.ts";
+import { duplicateInput, type DeclaredOutput } from "./graph/dependency-graph.ts";
 import { RegistrationError, type RegistrationCode } from "./registration-error.ts";
 
 const CLASSIC_KINDS: ReadonlySet<unknown> = new Set([InputKind.weak, InputKind.strong, InputKind.destroyReady]);

@@ -6,12 +6,12 @@ import {
   mapped,
   mappedDestroyReady,
   queueController,
-  silentLogger,
   strong,
   weak,
   type Controller,
   type QueueController,
 } from "../controller/index.ts";
+import { silentLogger } from "../log/index.ts";
 import { MemoryState } from "../memory/index.ts";
 import { Phase } from "../resource/index.ts";
 import type { State } from "../state/index.ts";

@@ -1,10 +1,10 @@
 export type { ControllerExplanation } from "./adapter.ts";
-export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "./console-logger.ts";
-export type { Explanation } from "./explain.ts";
-export type { EdgeType, GraphEdge } from "./graph-edge.ts";
-export type { Graph } from "./graph.ts";
-export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics.ts";
-export type { Outcome } from "./outcome-log.ts";
+export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "../log/index.ts";
+export type { Explanation } from "./explain/explain.ts";
+export type { EdgeType, GraphEdge } from "./graph/graph-edge.ts";
+export type { Graph } from "./graph/graph.ts";
+export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics/metrics.ts";
+export type { Outcome } from "./explain/outcome-log.ts";
 export type { RateLimit } from "./rate-limiter.ts";
 export { RegistrationCode, RegistrationError } from "./registration-error.ts";
 export type { RuntimeOptions } from "./runtime-options.ts";

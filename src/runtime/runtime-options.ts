@@ -1,8 +1,8 @@
 import { SystemClock, type Clock } from "../clock/index.ts";
-import type { Controller, Logger, QueueController } from "../controller/index.ts";
+import type { Controller, QueueController } from "../controller/index.ts";
+import { type Logger, consoleLogger } from "../log/index.ts";
 import { kindOf, type Kind } from "../resource/index.ts";
-import { consoleLogger } from "./console-logger.ts";
-import { ControllerMetrics, MetricsRegistry } from "./metrics.ts";
+import { ControllerMetrics, MetricsRegistry } from "./metrics/metrics.ts";
 import { checkRateLimit, type RateLimit } from "./rate-limiter.ts";
 
 export interface RuntimeOptions {

@@ -6,17 +6,18 @@ import {
   mapped,
   mappedDestroyReady,
   shared,
-  silentLogger,
   strong,
   weak,
   type Controller,
   type Input,
   type QueueController,
 } from "../controller/index.ts";
+import { silentLogger } from "../log/index.ts";
 import { MemoryState } from "../memory/index.ts";
 import { Int, Sentence, Str } from "../testing/index.ts";
 import { RegistrationError } from "./registration-error.ts";
-import { Runtime, type RuntimeOptions } from "./index.ts";
+import { Runtime } from "./runtime.ts";
+import type { RuntimeOptions } from "./runtime-options.ts";
 
 const idle = (): void => undefined;
 

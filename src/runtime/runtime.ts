@@ -3,18 +3,18 @@ import { toError } from "../internal/to-error.ts";
 import type { Pointer } from "../resource/index.ts";
 import { getOrNull, type CoreState } from "../state/index.ts";
 import type { Adapter, AdapterParts } from "./adapter.ts";
-import { CachedState } from "./cached-state.ts";
-import { ClassicAdapter } from "./classic-adapter.ts";
+import { CachedState } from "./cache/cached-state.ts";
+import { ClassicAdapter } from "./classic/classic-adapter.ts";
 import { ControllerRegistry, setUpFailed } from "./controller-registry.ts";
 import type { DeclaredInput } from "./declared-input.ts";
-import { explain, type Explanation } from "./explain.ts";
-import { Graph } from "./graph.ts";
-import type { MetricsRegistry } from "./metrics.ts";
-import { QueueAdapter } from "./queue-adapter.ts";
+import { explain, type Explanation } from "./explain/explain.ts";
+import { Graph } from "./graph/graph.ts";
+import type { MetricsRegistry } from "./metrics/metrics.ts";
+import { QueueAdapter } from "./queue/queue-adapter.ts";
 import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
 import { Serial } from "./serial.ts";
 import { TurnBudget } from "./turn-budget.ts";
-import { Watches } from "./watches.ts";
+import { Watches } from "./intake/watches.ts";
 
 export interface RunOptions {
   /** Stops the runtime. */

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { MemoryNamespace } from "../memory/index.ts";
 import { StateError } from "../resource/index.ts";
 import { Int } from "../testing/index.ts";
-import { AccessFilter, type Access } from "./access-filter.ts";
+import { AccessFilter, type Access } from "./views/access-filter.ts";
 import { getOrNull } from "./get-or-null.ts";
-import { NamespaceRouter } from "./namespace-router.ts";
+import { NamespaceRouter } from "./views/namespace-router.ts";
 
 const ref = Int.ref("one");
 

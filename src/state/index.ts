@@ -1,5 +1,5 @@
 export { isCancellation } from "../internal/cancellation.ts";
-export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./access-filter.ts";
+export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./views/access-filter.ts";
 export type { CoreState, ResourceList, Watch } from "./core-state.ts";
 export {
   EventType,
@@ -11,7 +11,7 @@ export {
   type UpdatedEvent,
 } from "./event.ts";
 export { getOrNull } from "./get-or-null.ts";
-export { NamespaceRouter } from "./namespace-router.ts";
+export { NamespaceRouter } from "./views/namespace-router.ts";
 export type {
   CallOptions,
   CreateOptions,
@@ -30,7 +30,7 @@ export {
   type OwnedCreateOptions,
   type OwnedDestroyOptions,
   type OwnedModifyOptions,
-} from "./owned-state.ts";
+} from "./views/owned-state.ts";
 export { compileQuery, type CompiledQuery } from "./query.ts";
 export { NamespaceRegistry, ResourceRegistry } from "./registries.ts";
 export { sealResourceList } from "./resource-list.ts";

@@ -1,7 +1,10 @@
 import { expectTypeOf } from "vitest";
 import type { Pointer, Resource, Tombstone } from "../resource/index.ts";
 import { Int, type IntSpec } from "../testing/index.ts";
-import type { Event, OwnedState, ResourceList, State, Watch } from "./index.ts";
+import type { Event } from "./event.ts";
+import type { OwnedState } from "./views/owned-state.ts";
+import type { ResourceList, Watch } from "./core-state.ts";
+import type { State } from "./state.ts";
 
 declare const state: State;
 declare const owned: OwnedState;

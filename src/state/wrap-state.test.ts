@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryNamespace, MemoryState } from "../memory/index.ts";
 import { createResource, equal, isTombstone, matchesLabels, patchMetadata, type Resource } from "../resource/index.ts";
 import { Int, Str } from "../testing/index.ts";
-import { AccessFilter } from "./access-filter.ts";
+import { AccessFilter } from "./views/access-filter.ts";
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
 import type { State } from "./state.ts";

@@ -14,7 +14,7 @@ import {
 } from "../resource/index.ts";
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
-import { addFinalizers, removeFinalizers } from "./finalizer-operations.ts";
+import { addFinalizers, removeFinalizers } from "./derive/finalizer-operations.ts";
 import { getOrNull } from "./get-or-null.ts";
 import type {
   CallOptions,
@@ -26,12 +26,12 @@ import type {
   WatchKindOptions,
   WatchOptions,
 } from "./options.ts";
-import { signalWithTeardown } from "./signal-with-teardown.ts";
+import { signalWithTeardown } from "./derive/signal-with-teardown.ts";
 import type { State, TeardownSignal, WatchCondition } from "./state.ts";
-import { teardown, teardownAndDestroy } from "./teardown.ts";
+import { teardown, teardownAndDestroy } from "./derive/teardown.ts";
 import { castBatch, castEvent, CastWatch, isResourceType, ListCaster } from "./typed-answers.ts";
-import { modify, updateWithConflicts } from "./update-with-conflicts.ts";
-import { checkWatchCondition, watchFor } from "./watch-for.ts";
+import { modify, updateWithConflicts } from "./derive/update-with-conflicts.ts";
+import { checkWatchCondition, watchFor } from "./derive/watch-for.ts";
 
 export interface WrapOptions {
   /** Gives the turns of the event loop between attempts. Default: the real one. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
-import { silentLogger, type Logger } from "../controller/index.ts";
+import { silentLogger, type Logger } from "../log/index.ts";
 import type { TaskContext, TaskSpec } from "./task.ts";
 import { equalByOwnRule, TaskRunner } from "./task-runner.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
-import type { Logger } from "../controller/index.ts";
+import type { Logger } from "../log/index.ts";
 import { RecordingLogger } from "../testing/index.ts";
 import { Task, type TaskContext, type TaskSpec } from "./task.ts";
 

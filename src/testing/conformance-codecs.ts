@@ -1,5 +1,4 @@
-import { WireReader } from "../internal/wire-reader.ts";
-import { WireWriter } from "../internal/wire-writer.ts";
+import { WireReader, WireWriter } from "../wire/index.ts";
 import type { Immutable, SpecCodec } from "../resource/index.ts";
 import type { IntSpec, PathSpec, TextSpec } from "./conformance-specs.ts";
 

@@ -1,5 +1,4 @@
-import type { LogFields, Logger } from "../controller/index.ts";
-import type { LogLevel } from "../runtime/index.ts";
+import type { LogFields, Logger, LogLevel } from "../log/index.ts";
 
 export interface LogLine {
   readonly level: LogLevel;

@@ -1,9 +1,11 @@
 import assert, { AssertionError } from "node:assert/strict";
 import { SystemClock } from "../clock/index.ts";
-import { silentLogger, type Controller, type QueueController } from "../controller/index.ts";
+import { silentLogger } from "../log/index.ts";
+import type { Controller, QueueController } from "../controller/index.ts";
 import { formatPointer, type AnyResourceType, type Ref, type Resource, type ResourceType } from "../resource/index.ts";
 import { Runtime, type RuntimeOptions } from "../runtime/index.ts";
-import { isCancellation, wrapState, type CoreState, type State, type WatchCondition } from "../state/index.ts";
+import { isCancellation } from "../internal/cancellation.ts";
+import { wrapState, type CoreState, type State, type WatchCondition } from "../state/index.ts";
 import { Int, Sentence, Str, type IntSpec, type TextSpec } from "./conformance-resources.ts";
 import { withDeadline, type WaitOptions } from "./deadline.ts";
 import { eventually } from "./eventually.ts";

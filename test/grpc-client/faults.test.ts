@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import { getEventListeners, once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { connect, isGrpcError, server, Status } from "../../src/grpc/index.ts";
-import { GrpcServer, type ServerMethod } from "../../src/grpc/transport/index.ts";
+import { connect, server } from "../../src/grpc/index.ts";
+import { isGrpcError, Status, GrpcServer, type ServerMethod } from "../../src/rpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { equal, hasCode, isNotFound, isTombstone, type Resource, type Tombstone } from "../../src/resource/index.ts";
 import { EventType, type Event, type State, type Watch } from "../../src/state/index.ts";

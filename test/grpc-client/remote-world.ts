@@ -8,7 +8,8 @@ import {
   type StateServer,
   type StateServerOptions,
 } from "../../src/grpc/index.ts";
-import { MemoryState, type HistoryOptions } from "../../src/memory/index.ts";
+import { MemoryState } from "../../src/memory/index.ts";
+import type { HistoryOptions } from "../../src/store/index.ts";
 import type { State } from "../../src/state/index.ts";
 import { Int, PathResource, Sentence, Str } from "../../src/testing/index.ts";
 import { FaultProxy } from "./fault-proxy.ts";

@@ -8,11 +8,11 @@ import {
   sameMetadata,
   withSpec,
 } from "../../src/resource/index.ts";
-import { silentLogger } from "../../src/controller/index.ts";
+import { silentLogger } from "../../src/log/index.ts";
 import { Runtime } from "../../src/runtime/index.ts";
 import { connect, server } from "../../src/grpc/index.ts";
-import { ResourceEncoder } from "../../src/grpc/messages/resource-encoder.ts";
-import { GrpcServer } from "../../src/grpc/transport/index.ts";
+import { ResourceEncoder } from "../../src/protobuf/resource-encoder.ts";
+import { GrpcServer } from "../../src/rpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import type { Event, State, Watch } from "../../src/state/index.ts";
 import {

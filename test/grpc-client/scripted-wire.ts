@@ -3,11 +3,11 @@ import { type ConnectOptions, resolveClientOptions } from "../../src/grpc/client
 import type { Wire } from "../../src/grpc/client/remote-calls.ts";
 import { RemoteState } from "../../src/grpc/client/remote-state.ts";
 import { EventEncoder } from "../../src/grpc/messages/event-encoder.ts";
-import { ResourceEncoder } from "../../src/grpc/messages/resource-encoder.ts";
+import { ResourceEncoder } from "../../src/protobuf/resource-encoder.ts";
 import { EMPTY_MESSAGE } from "../../src/grpc/messages/teardown-response.ts";
 import { decodeWatchRequest, type WatchRequest } from "../../src/grpc/messages/watch-request.ts";
 import { pathOf, Rpc } from "../../src/grpc/rpc.ts";
-import { type GrpcCallOptions, GrpcError, type MessageStream, Status } from "../../src/grpc/transport/index.ts";
+import { type GrpcCallOptions, GrpcError, type MessageStream, Status } from "../../src/rpc/index.ts";
 import { wrapState, type Event, type State } from "../../src/state/index.ts";
 import { Int, PathResource, Str } from "../../src/testing/index.ts";
 

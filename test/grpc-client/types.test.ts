@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { silentLogger } from "../../src/controller/index.ts";
+import { silentLogger } from "../../src/log/index.ts";
 import { connect, server } from "../../src/grpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { createResource, OpaqueSpec, sourceOf, type Resource } from "../../src/resource/index.ts";

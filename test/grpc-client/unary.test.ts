@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { encodePointerRequest } from "../../src/grpc/messages/pointer-request.ts";
-import { ResourceDecoder } from "../../src/grpc/messages/resource-decoder.ts";
-import { ResourceEncoder } from "../../src/grpc/messages/resource-encoder.ts";
+import { ResourceDecoder } from "../../src/protobuf/resource-decoder.ts";
+import { ResourceEncoder } from "../../src/protobuf/resource-encoder.ts";
 import { EMPTY_MESSAGE, encodeTeardownResponse } from "../../src/grpc/messages/teardown-response.ts";
 import { decodeCreateRequest, decodeUpdateRequest } from "../../src/grpc/messages/write-request.ts";
 import { Rpc } from "../../src/grpc/rpc.ts";
-import { GrpcError, isGrpcError, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcError, isGrpcError, Status } from "../../src/rpc/index.ts";
 import {
   createResource,
   hasCode,

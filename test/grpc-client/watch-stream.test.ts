@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { GrpcError, isGrpcError, Status } from "../../src/grpc/transport/index.ts";
-import { WireWriter } from "../../src/internal/wire-writer.ts";
+import { GrpcError, isGrpcError, Status } from "../../src/rpc/index.ts";
+import { WireWriter } from "../../src/wire/wire-writer.ts";
 import {
   createTombstone,
   defineResource,

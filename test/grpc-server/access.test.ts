@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { accessDenied, server, type CallAccess, type Caller } from "../../src/grpc/server/index.ts";
-import { GrpcError, Status, type ServerTls } from "../../src/grpc/transport/index.ts";
+import { accessDenied, server, type CallAccess, type Caller } from "../../src/grpc/index.ts";
+import { GrpcError, Status, type ServerTls } from "../../src/rpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { createResource, StateError } from "../../src/resource/index.ts";
 import { eventually } from "../../src/testing/index.ts";

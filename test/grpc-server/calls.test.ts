@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Resource } from "../../src/grpc/gen/cosi/resource/resource_pb.ts";
-import { Status } from "../../src/grpc/transport/index.ts";
+import type { Resource } from "../gen/cosi/resource/resource_pb.ts";
+import { Status } from "../../src/rpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { createResource, defineResource, OpaqueSpec, shape, StateError } from "../../src/resource/index.ts";
 import { wrapState, type CoreState } from "../../src/state/index.ts";

@@ -12,18 +12,18 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { State, type Event, type WatchResponseSchema } from "../../src/grpc/gen/cosi/resource/state_pb.ts";
-import type { Resource } from "../../src/grpc/gen/cosi/resource/resource_pb.ts";
+import { State, type Event, type WatchResponseSchema } from "../gen/cosi/resource/state_pb.ts";
+import type { Resource } from "../gen/cosi/resource/resource_pb.ts";
 import { ErrorInfoSchema } from "../../src/grpc/gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../src/grpc/gen/google/rpc/status_pb.ts";
-import { server, type StateServer, type StateServerOptions } from "../../src/grpc/server/index.ts";
+import { server, type StateServer, type StateServerOptions } from "../../src/grpc/index.ts";
 import {
   GrpcChannel,
   GrpcError,
   type GrpcCallOptions,
   type GrpcChannelOptions,
   type MessageStream,
-} from "../../src/grpc/transport/index.ts";
+} from "../../src/rpc/index.ts";
 import type { CoreState } from "../../src/state/index.ts";
 
 const methods: typeof State.method = State.method;

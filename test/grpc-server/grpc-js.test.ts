@@ -8,8 +8,8 @@ import {
 } from "@bufbuild/protobuf";
 import { Client, credentials, type ClientReadableStream, type ServiceError } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { EventType, State, type WatchResponse } from "../../src/grpc/gen/cosi/resource/state_pb.ts";
-import { Status } from "../../src/grpc/transport/index.ts";
+import { EventType, State, type WatchResponse } from "../gen/cosi/resource/state_pb.ts";
+import { Status } from "../../src/rpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { Served } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EventType } from "../../src/grpc/gen/cosi/resource/state_pb.ts";
-import { GrpcError, Status } from "../../src/grpc/transport/index.ts";
+import { EventType } from "../gen/cosi/resource/state_pb.ts";
+import { GrpcError, Status } from "../../src/rpc/index.ts";
 import { MemoryState } from "../../src/memory/index.ts";
 import { createResource } from "../../src/resource/index.ts";
 import type { CoreState } from "../../src/state/index.ts";

@@ -1,6 +1,6 @@
 import http2 from "node:http2";
 import { describe, expect, test } from "vitest";
-import { FramedMessages, GrpcChannel, Status } from "../../src/grpc/transport/index.ts";
+import { FramedMessages, GrpcChannel, Status } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { bytes, failureOf, grpcHeaders, frame, openHttp2, serverStream, startServer } from "./fixture.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
-import { FramedMessages, GrpcChannel, GrpcError, Metadata, Status } from "../../src/grpc/transport/index.ts";
+import { FramedMessages, GrpcChannel, GrpcError, Metadata, Status } from "../../src/rpc/index.ts";
 import { eventually, RecordingLogger } from "../../src/testing/index.ts";
 import { aborted, bytes, echo, failureOf, serverStream, startServer, text, unary, waiter } from "./fixture.ts";
 

@@ -9,7 +9,7 @@ import {
   type ServerCall,
   type ServerMethod,
   type ServerStreamCall,
-} from "../../src/grpc/transport/index.ts";
+} from "../../src/rpc/index.ts";
 
 /** A directory for sockets, gone at the end of its block. */
 export async function openDirectory(): Promise<AsyncDisposable & { readonly path: (name: string) => string }> {

@@ -3,7 +3,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
-import { GrpcChannel, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel, Status } from "../../src/rpc/index.ts";
 import { eventually, RecordingLogger } from "../../src/testing/index.ts";
 import {
   ask,

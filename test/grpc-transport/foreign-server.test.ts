@@ -2,7 +2,7 @@ import http2, { type Http2Server, type ServerHttp2Session, type ServerHttp2Strea
 import { createServer, type Server, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
-import { GrpcChannel, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel, Status } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { bytes, failureOf, frame, openDirectory, text } from "./fixture.ts";
 

@@ -1,7 +1,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { connect, createServer } from "node:net";
 import { describe, expect } from "vitest";
-import { GrpcChannel } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { bytes, echo, failureOf, openDirectory, serverStream, startServer, text } from "./fixture.ts";
 

@@ -9,7 +9,7 @@ import {
   type ServiceError,
 } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { GrpcChannel, GrpcError, Metadata, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel, GrpcError, Metadata, Status } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { aborted, bytes, echo, failureOf, openDirectory, serverStream, startServer, text, unary } from "./fixture.ts";
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
-import { GrpcChannel, GrpcError, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel, GrpcError, Status } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { aborted, bytes, echo, failureOf, serverStream, startServer, unary, waiter } from "./fixture.ts";
 

@@ -3,8 +3,8 @@ import { createServer, connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { GrpcChannel, GrpcServer, Status } from "../../src/grpc/transport/index.ts";
-import { LONGEST_PATH_BYTES } from "../../src/grpc/transport/address.ts";
+import { GrpcChannel, GrpcServer, Status } from "../../src/rpc/index.ts";
+import { LONGEST_PATH_BYTES } from "../../src/rpc/address.ts";
 import { bytes, byPath, echo, failureOf, openDirectory, startServer, text } from "./fixture.ts";
 
 const servers: GrpcServer[] = [];

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
-import { GrpcChannel, GrpcServer, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel, GrpcServer, Status } from "../../src/rpc/index.ts";
 import { eventually, RecordingLogger } from "../../src/testing/index.ts";
 import {
   bytes,

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
-import { GrpcChannel, Status } from "../../src/grpc/transport/index.ts";
+import { GrpcChannel, Status } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { aborted, bytes, echo, failureOf, serverStream, startServer, text, unary, waiter } from "./fixture.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { SystemClock } from "../../src/clock/index.ts";
 // Below the channel, as no channel lives long enough in a test.
-import { parseAddress } from "../../src/grpc/transport/address.ts";
-import { ChannelCalls } from "../../src/grpc/transport/channel-calls.ts";
-import { resolveChannelOptions } from "../../src/grpc/transport/channel-options.ts";
-import { nodeHttp2 } from "../../src/grpc/transport/node-http2-client.ts";
-import { RequestHeaders } from "../../src/grpc/transport/request-headers.ts";
-import { UnaryClientCall } from "../../src/grpc/transport/unary-client-call.ts";
+import { parseAddress } from "../../src/rpc/address.ts";
+import { ChannelCalls } from "../../src/rpc/client/channel-calls.ts";
+import { resolveChannelOptions } from "../../src/rpc/client/channel-options.ts";
+import { nodeHttp2 } from "../../src/rpc/http2/node-http2-client.ts";
+import { RequestHeaders } from "../../src/rpc/client/request-headers.ts";
+import { UnaryClientCall } from "../../src/rpc/client/unary-client-call.ts";
 import { eventually } from "../../src/testing/index.ts";
 import { bytes, startServer, text, unary } from "./fixture.ts";
 

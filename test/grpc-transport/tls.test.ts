@@ -1,7 +1,7 @@
 import { connect as connectTls } from "node:tls";
 import { connect as connectTcp } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { type ClientTls, GrpcChannel, GrpcServer, type ServerTls, Status } from "../../src/grpc/transport/index.ts";
+import { type ClientTls, GrpcChannel, GrpcServer, type ServerTls, Status } from "../../src/rpc/index.ts";
 import { eventually } from "../../src/testing/index.ts";
 import {
   authority,

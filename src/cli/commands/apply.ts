@@ -1,16 +1,16 @@
 import type { AnyResourceType } from "../../resource/index.ts";
-import { applyManifest } from "../apply-manifest.ts";
+import { applyManifest } from "../apply/apply-manifest.ts";
 import { usageError } from "../cli-error.ts";
 import type { WriteContext } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
 import { exitCodeOf } from "../failure.ts";
-import { loadKinds, type KindCatalog } from "../kind-catalog.ts";
-import { looseType } from "../loose-type.ts";
-import { readManifestFiles } from "../manifest-files.ts";
-import { describeMistakes } from "../manifest-mistakes.ts";
+import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
+import { looseType } from "../apply/loose-type.ts";
+import { readManifestFiles } from "../apply/manifest-files.ts";
+import { describeMistakes } from "../apply/manifest-mistakes.ts";
 import { withoutControls, writeForeign } from "../output.ts";
-import { nameOf } from "../printer.ts";
-import { SpecWriter } from "../spec-writer.ts";
+import { nameOf } from "../print/printer.ts";
+import { SpecWriter } from "../apply/spec-writer.ts";
 
 export interface ApplyOptions {
   /** Files, folders, `-` for standard input. */

@@ -1,11 +1,11 @@
 import type { Command, Option } from "commander";
 import type { State } from "../../state/index.ts";
-import type { EndpointFlags } from "../endpoint.ts";
+import type { EndpointFlags } from "../connect/endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
-import { loadKinds, type KindCatalog } from "../kind-catalog.ts";
+import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
 import { onOneLine } from "../output.ts";
-import { kindIn } from "../selection.ts";
-import type { Session } from "../session.ts";
+import { kindIn } from "../args/selection.ts";
+import type { Session } from "../connect/session.ts";
 
 /** A person waits for the answer. */
 const PATIENCE = "1s";

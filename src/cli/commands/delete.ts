@@ -2,11 +2,11 @@ import { isNotFound, type Pointer } from "../../resource/index.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { WriteContext } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
-import { forEachSelected } from "../for-each-selected.ts";
-import { loadKinds } from "../kind-catalog.ts";
+import { forEachSelected } from "./for-each-selected.ts";
+import { loadKinds } from "../args/kind-catalog.ts";
 import { onOneLine, writeForeign } from "../output.ts";
-import { nameOf } from "../printer.ts";
-import { parseSelections, type Selection, type SelectionOptions } from "../selection.ts";
+import { nameOf } from "../print/printer.ts";
+import { parseSelections, type Selection, type SelectionOptions } from "../args/selection.ts";
 
 export interface DeleteOptions extends SelectionOptions {
   readonly names: readonly string[];

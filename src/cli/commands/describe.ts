@@ -2,11 +2,11 @@ import type { Resource } from "../../resource/index.ts";
 import type { ReadContext, Target } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
 import { exitCodeOf, forNode, reportFailure } from "../failure.ts";
-import { loadKinds } from "../kind-catalog.ts";
+import { loadKinds } from "../args/kind-catalog.ts";
 import { onOneLine, withoutControls } from "../output.ts";
-import type { Shown } from "../printer.ts";
-import { kindIn, parseSelections, pointerIn, resolveSelection, type SelectionOptions } from "../selection.ts";
-import { formatShown } from "../yaml-printer.ts";
+import type { Shown } from "../print/printer.ts";
+import { kindIn, parseSelections, pointerIn, resolveSelection, type SelectionOptions } from "../args/selection.ts";
+import { formatShown } from "../print/yaml-printer.ts";
 
 export interface DescribeOptions extends SelectionOptions {
   readonly names: readonly string[];

@@ -2,12 +2,12 @@ import type { MetadataDraft } from "../../resource/index.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { WriteContext } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
-import { loadKinds } from "../kind-catalog.ts";
-import { isMetadataEdit, parseMetadataEdits, type MetadataEdits } from "../metadata-edits.ts";
+import { loadKinds } from "../args/kind-catalog.ts";
+import { isMetadataEdit, parseMetadataEdits, type MetadataEdits } from "../args/metadata-edits.ts";
 import { writeForeign } from "../output.ts";
-import { nameOf } from "../printer.ts";
-import { parseSelections, type SelectionOptions } from "../selection.ts";
-import { forEachSelected } from "../for-each-selected.ts";
+import { nameOf } from "../print/printer.ts";
+import { parseSelections, type SelectionOptions } from "../args/selection.ts";
+import { forEachSelected } from "./for-each-selected.ts";
 
 export interface EditMetadataOptions extends SelectionOptions {
   /** `TYPE ID… KEY=VALUE… KEY-…`; the ids come before the first edit. */

@@ -14,16 +14,16 @@ import { CliError } from "../cli-error.ts";
 import type { CommandContext, WriteContext } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
 import { describeFailure, exitCodeOf } from "../failure.ts";
-import { loadKinds } from "../kind-catalog.ts";
-import { looseType } from "../loose-type.ts";
-import type { NamedKind } from "../named-kind.ts";
+import { loadKinds } from "../args/kind-catalog.ts";
+import { looseType } from "../apply/loose-type.ts";
+import type { NamedKind } from "../args/named-kind.ts";
 import { writeForeign } from "../output.ts";
-import { nameOf } from "../printer.ts";
-import { readableSpec } from "../readable-value.ts";
-import { runEditor } from "../run-editor.ts";
-import { parseOneSelection, pointerIn } from "../selection.ts";
-import { SpecWriter } from "../spec-writer.ts";
-import { formatShown } from "../yaml-printer.ts";
+import { nameOf } from "../print/printer.ts";
+import { readableSpec } from "../print/readable-value.ts";
+import { runEditor } from "../apply/run-editor.ts";
+import { parseOneSelection, pointerIn } from "../args/selection.ts";
+import { SpecWriter } from "../apply/spec-writer.ts";
+import { formatShown } from "../print/yaml-printer.ts";
 
 export interface EditOptions {
   /** `TYPE ID` or `TYPE/ID`. */

@@ -2,12 +2,12 @@ import { notFoundError, usageError, type CliError } from "../cli-error.ts";
 import type { ReadContext, Target } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
 import { exitCodeOf, forNode, reportFailure } from "../failure.ts";
-import { followResources } from "../follow-resources.ts";
-import { loadKinds } from "../kind-catalog.ts";
-import type { NamedKind } from "../named-kind.ts";
-import { openPrinter } from "../open-printer.ts";
-import type { OutputFormat } from "../output-format.ts";
-import type { PrinterOptions, Shown } from "../printer.ts";
+import { followResources } from "./follow-resources.ts";
+import { loadKinds } from "../args/kind-catalog.ts";
+import type { NamedKind } from "../args/named-kind.ts";
+import { openPrinter } from "../print/open-printer.ts";
+import type { OutputFormat } from "../args/output-format.ts";
+import type { PrinterOptions, Shown } from "../print/printer.ts";
 import {
   kindIn,
   parseSelections,
@@ -16,7 +16,7 @@ import {
   type Selected,
   type Selection,
   type SelectionOptions,
-} from "../selection.ts";
+} from "../args/selection.ts";
 
 export interface GetOptions extends SelectionOptions {
   /** `TYPE`, `TYPE ID…` or `TYPE/ID…`. */

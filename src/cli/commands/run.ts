@@ -1,13 +1,13 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ControlPlane } from "../../control-plane/index.ts";
+import type { ControlPlane } from "../../plane/index.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../command-context.ts";
-import { parseDuration } from "../duration.ts";
-import { absoluteAddress } from "../endpoint.ts";
+import { parseDuration } from "../args/duration.ts";
+import { absoluteAddress } from "../connect/endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
-import { stderrLogger } from "../stderr-logger.ts";
+import { stderrLogger } from "../connect/stderr-logger.ts";
 
 export interface RunCommandOptions {
   /** Path of the configuration. */

@@ -3,9 +3,9 @@ import { MemoryState } from "../../memory/index.ts";
 import type { State } from "../../state/index.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../command-context.ts";
-import { absoluteAddress, readSecret } from "../endpoint.ts";
+import { absoluteAddress, readSecret } from "../connect/endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
-import { stderrLogger } from "../stderr-logger.ts";
+import { stderrLogger } from "../connect/stderr-logger.ts";
 
 export interface ServeOptions {
   /** Name of the State, as a URL without what it does not need: `memory`. */

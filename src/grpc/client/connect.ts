@@ -1,6 +1,5 @@
 import { wrapState, type State } from "../../state/index.ts";
-import { isLoopback } from "../transport/address.ts";
-import { GrpcChannel, type MetadataInit, parseAddress } from "../transport/index.ts";
+import { isLoopback, GrpcChannel, type MetadataInit, parseAddress } from "../../rpc/index.ts";
 import { type ConnectOptions, resolveClientOptions } from "./client-options.ts";
 import { RemoteState } from "./remote-state.ts";
 

@@ -1,13 +1,12 @@
-import { WireError } from "../../internal/wire-reader.ts";
+import { WireError } from "../../wire/index.ts";
 import { formatPointer, StateError, type Pointer, type Resource } from "../../resource/index.ts";
 import { sealResourceList, type ResourceList } from "../../state/index.ts";
 import { compareText } from "../../internal/compare-text.ts";
 import { fromGrpcError } from "../client-error.ts";
 import { EventDecoder } from "../messages/event-decoder.ts";
-import { ResourceDecoder } from "../messages/resource-decoder.ts";
-import { ResourceEncoder } from "../messages/resource-encoder.ts";
+import { ResourceDecoder, ResourceEncoder } from "../../protobuf/index.ts";
 import { pathOf, Rpc } from "../rpc.ts";
-import { GrpcError, type GrpcChannel, Status } from "../transport/index.ts";
+import { GrpcError, type GrpcChannel, Status } from "../../rpc/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
 import { StallGuard } from "./stall-guard.ts";
 import { WakeableSleeps } from "./wakeable-sleeps.ts";

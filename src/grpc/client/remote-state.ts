@@ -3,7 +3,7 @@ import { wrapState, type DestroyOptions, type State } from "../../state/index.ts
 import { encodePointerRequest } from "../messages/pointer-request.ts";
 import { checkMessage, decodeTeardownResponse } from "../messages/teardown-response.ts";
 import { Rpc } from "../rpc.ts";
-import { isGrpcError, Status } from "../transport/index.ts";
+import { isGrpcError, Status } from "../../rpc/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
 import { RemoteCalls, type Wire } from "./remote-calls.ts";
 import { RemoteOperations } from "./remote-operations.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../clock/index.ts";
-import { GrpcError, type MessageStream, Status } from "../transport/index.ts";
+import { GrpcError, type MessageStream, Status } from "../../rpc/index.ts";
 
 /** Reads a stream, and cancels it when nothing comes for too long. One timer, however much comes. Dispose it. */
 export class StallGuard implements Disposable {

@@ -1,4 +1,4 @@
-import { WireReader } from "../../internal/wire-reader.ts";
+import { WireReader } from "../../wire/index.ts";
 import {
   OpaqueSpec,
   replaceMetadata,
@@ -7,8 +7,7 @@ import {
   StateError,
   type Resource,
 } from "../../resource/index.ts";
-import type { ResourceDecoder } from "../messages/resource-decoder.ts";
-import { PROTO_SPEC_TAG, SPEC_TAG, type ResourceParts } from "../messages/resource-parts.ts";
+import { type ResourceDecoder, PROTO_SPEC_TAG, SPEC_TAG, type ResourceParts } from "../../protobuf/index.ts";
 
 const ANSWERED_RESOURCE_TAG = 0x0a;
 /** Where the requests of the two writes have their resource. */

@@ -1,4 +1,4 @@
-import { UnencodableTextError, WireWriter } from "../../internal/wire-writer.ts";
+import { UnencodableTextError, WireWriter } from "../../wire/index.ts";
 import { StateError } from "../../resource/index.ts";
 
 /**

@@ -12,13 +12,11 @@ import {
 } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
 import { Int, PathResource } from "../../testing/index.ts";
-import { EventType as WireType, WatchResponseSchema } from "../gen/cosi/resource/state_pb.ts";
-import { FramedMessages } from "../transport/message-frame.ts";
-import { isGrpcError } from "../transport/grpc-error.ts";
+import { EventType as WireType, WatchResponseSchema } from "../../../test/gen/cosi/resource/state_pb.ts";
+import { FramedMessages, isGrpcError } from "../../rpc/index.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import { EventEncoder, knownEvents } from "./event-encoder.ts";
-import { ResourceDecoder } from "./resource-decoder.ts";
-import { ResourceEncoder } from "./resource-encoder.ts";
+import { ResourceDecoder, ResourceEncoder } from "../../protobuf/index.ts";
 
 const resources = new ResourceEncoder();
 const encoder = new EventEncoder(resources);

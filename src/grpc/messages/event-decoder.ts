@@ -1,11 +1,9 @@
-import { WireReader } from "../../internal/wire-reader.ts";
+import { WireReader } from "../../wire/index.ts";
 import { createTombstone, kindOf, StateError, type Kind, type Resource, type Tombstone } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
-import { GrpcError } from "../transport/grpc-error.ts";
-import { Status } from "../transport/status.ts";
+import { GrpcError, Status } from "../../rpc/index.ts";
 import { EVENT_NUMBER } from "./event-encoder.ts";
-import type { DecodeOptions, ResourceDecoder } from "./resource-decoder.ts";
-import type { ResourceParts } from "./resource-parts.ts";
+import type { DecodeOptions, ResourceDecoder, ResourceParts } from "../../protobuf/index.ts";
 
 const EVENT_TAG = 0x0a;
 const RESOURCE_TAG = 0x0a;

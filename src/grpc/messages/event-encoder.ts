@@ -1,8 +1,8 @@
-import { WireWriter } from "../../internal/wire-writer.ts";
+import { WireWriter } from "../../wire/index.ts";
 import { StateError } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
-import { FramedMessages, PREFIX_BYTES } from "../transport/message-frame.ts";
-import { contentOfField, type ResourceEncoder } from "./resource-encoder.ts";
+import { FramedMessages, PREFIX_BYTES } from "../../rpc/index.ts";
+import { contentOfField, type ResourceEncoder } from "../../protobuf/index.ts";
 
 const EVENT_TAG = 0x0a;
 /** Tags of the Event message; its field 1 is the resource. */

@@ -26,7 +26,7 @@ import {
   LabelTerm_Operation,
   ResourceSchema,
   type Resource as ResourceMessage,
-} from "../gen/cosi/resource/resource_pb.ts";
+} from "../../../test/gen/cosi/resource/resource_pb.ts";
 import {
   CreateRequestSchema,
   DestroyRequestSchema,
@@ -37,15 +37,13 @@ import {
   UpdateRequestSchema,
   WatchRequestSchema,
   WatchResponseSchema,
-} from "../gen/cosi/resource/state_pb.ts";
+} from "../../../test/gen/cosi/resource/state_pb.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import { EventEncoder } from "./event-encoder.ts";
 import { decodeListRequest, encodeListRequest } from "./list-request.ts";
 import { decodePointerRequest, encodePointerRequest } from "./pointer-request.ts";
-import { ResourceDecoder } from "./resource-decoder.ts";
-import { ResourceEncoder } from "./resource-encoder.ts";
+import { ResourceDecoder, ResourceEncoder, formatInstant, instantOf } from "../../protobuf/index.ts";
 import { decodeTeardownResponse, encodeTeardownResponse } from "./teardown-response.ts";
-import { formatInstant, instantOf } from "./timestamp.ts";
 import { decodeWatchRequest, encodeWatchRequest } from "./watch-request.ts";
 import { decodeCreateRequest, decodeUpdateRequest, encodeCreateRequest, encodeUpdateRequest } from "./write-request.ts";
 

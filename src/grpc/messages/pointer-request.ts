@@ -1,5 +1,4 @@
-import type { WireWriter } from "../../internal/wire-writer.ts";
-import { WireReader } from "../../internal/wire-reader.ts";
+import { type WireWriter, WireReader } from "../../wire/index.ts";
 import type { Kind, Pointer } from "../../resource/index.ts";
 import { encodeMessage } from "./encode-message.ts";
 

@@ -14,12 +14,11 @@ import {
   type LabelTerm,
 } from "../../resource/index.ts";
 import { compileQuery } from "../../state/index.ts";
-import { LabelTerm_Operation as Operation } from "../gen/cosi/resource/resource_pb.ts";
-import { ListRequestSchema, WatchRequestSchema } from "../gen/cosi/resource/state_pb.ts";
+import { LabelTerm_Operation as Operation } from "../../../test/gen/cosi/resource/resource_pb.ts";
+import { ListRequestSchema, WatchRequestSchema } from "../../../test/gen/cosi/resource/state_pb.ts";
 import { Rpc } from "../rpc.ts";
 import { toGrpcError } from "../server-error.ts";
-import { GrpcError } from "../transport/grpc-error.ts";
-import { Status } from "../transport/status.ts";
+import { GrpcError, Status } from "../../rpc/index.ts";
 import { decodeListRequest, encodeListRequest } from "./list-request.ts";
 import { decodeWatchRequest } from "./watch-request.ts";
 

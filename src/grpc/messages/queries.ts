@@ -1,9 +1,7 @@
-import type { WireReader } from "../../internal/wire-reader.ts";
-import type { WireWriter } from "../../internal/wire-writer.ts";
+import type { WireReader, WireWriter } from "../../wire/index.ts";
 import { LabelOperator, StateError, type LabelQuery, type LabelTerm } from "../../resource/index.ts";
 import { compileQuery, type Query } from "../../state/index.ts";
-import { GrpcError } from "../transport/grpc-error.ts";
-import { Status } from "../transport/status.ts";
+import { GrpcError, Status } from "../../rpc/index.ts";
 
 /** Numbers of the operations on the wire, by our names. */
 const OPERATION: Readonly<Record<keyof typeof LabelOperator, number>> = {

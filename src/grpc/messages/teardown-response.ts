@@ -1,4 +1,4 @@
-import { WireReader } from "../../internal/wire-reader.ts";
+import { WireReader } from "../../wire/index.ts";
 
 const DESTROY_READY_TAG = 0x08;
 

@@ -1,5 +1,4 @@
-import { WireReader } from "../../internal/wire-reader.ts";
-import type { WireWriter } from "../../internal/wire-writer.ts";
+import { WireReader, type WireWriter } from "../../wire/index.ts";
 import type { Kind } from "../../resource/index.ts";
 import type { Query } from "../../state/index.ts";
 import { encodeMessage } from "./encode-message.ts";

@@ -1,12 +1,9 @@
-import { WireReader } from "../../internal/wire-reader.ts";
-import type { WireWriter } from "../../internal/wire-writer.ts";
+import { WireReader, type WireWriter } from "../../wire/index.ts";
 import { parsePhase, StateError, type Resource } from "../../resource/index.ts";
 import type { ExpectedPhase } from "../../state/index.ts";
 import { encodeMessage } from "./encode-message.ts";
 import { readOwnerOptions, writeOwnerOptions } from "./pointer-request.ts";
-import type { ResourceDecoder } from "./resource-decoder.ts";
-import type { ResourceEncoder } from "./resource-encoder.ts";
-import type { ResourceParts } from "./resource-parts.ts";
+import type { ResourceDecoder, ResourceEncoder, ResourceParts } from "../../protobuf/index.ts";
 
 const CREATE_RESOURCE_TAG = 0x0a;
 const CREATE_OPTIONS_TAG = 0x12;

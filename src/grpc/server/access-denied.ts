@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../gen/google/rpc/status_pb.ts";
-import { GrpcError, Status } from "../transport/index.ts";
+import { GrpcError, Status } from "../../rpc/index.ts";
 
 /** The error of an access rule that denies: PERMISSION_DENIED. */
 export function accessDenied(message: string): GrpcError {

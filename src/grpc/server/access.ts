@@ -1,6 +1,6 @@
 import type { Resource } from "../../resource/index.ts";
 import type { Access, AccessVerb, Query } from "../../state/index.ts";
-import type { ServerCall } from "../transport/index.ts";
+import type { ServerCall } from "../../rpc/index.ts";
 import type { TokenIdentity } from "./bearer-tokens.ts";
 import type { Caller } from "./caller.ts";
 

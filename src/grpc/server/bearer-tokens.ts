@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { GrpcError, Status, type CallInfo } from "../transport/index.ts";
+import { GrpcError, Status, type CallInfo } from "../../rpc/index.ts";
 
 /** A secret that lets its bearer call. */
 export interface BearerToken {

@@ -1,4 +1,4 @@
-import type { Metadata, Peer } from "../transport/index.ts";
+import type { Metadata, Peer } from "../../rpc/index.ts";
 
 /** Who makes a call. */
 export interface Caller {

@@ -1,6 +1,6 @@
 import { decodeListRequest } from "../messages/list-request.ts";
 import { Rpc } from "../rpc.ts";
-import type { ServerStreamCall } from "../transport/index.ts";
+import type { ServerStreamCall } from "../../rpc/index.ts";
 import { streamMethod, type Method } from "./method.ts";
 import type { StateService } from "./state-service.ts";
 

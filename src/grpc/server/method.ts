@@ -1,5 +1,5 @@
-import type { Logger } from "../../controller/index.ts";
-import { isCancellation } from "../../state/index.ts";
+import type { Logger } from "../../log/index.ts";
+import { isCancellation } from "../../internal/cancellation.ts";
 import { pathOf, type Rpc } from "../rpc.ts";
 import { toGrpcError } from "../server-error.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type ServerCall,
   type ServerMethod,
   type ServerStreamCall,
-} from "../transport/index.ts";
+} from "../../rpc/index.ts";
 import { withReason } from "./access-denied.ts";
 
 /** A method of the service with its path. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock/index.ts";
-import type { Logger } from "../../controller/index.ts";
+import type { Logger } from "../../log/index.ts";
 import type { AnyResourceType, TypeRegistry } from "../../resource/index.ts";
-import type { ServerTls } from "../transport/index.ts";
+import type { ServerTls } from "../../rpc/index.ts";
 import type { CallAccessRule } from "./access.ts";
 import type { BearerToken } from "./bearer-tokens.ts";
 

@@ -1,7 +1,7 @@
-import { silentLogger } from "../../controller/index.ts";
+import { silentLogger } from "../../log/index.ts";
 import { TypeRegistry } from "../../resource/index.ts";
 import type { CoreState } from "../../state/index.ts";
-import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../transport/index.ts";
+import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../../rpc/index.ts";
 import { BearerTokens } from "./bearer-tokens.ts";
 import { listMethod } from "./list-method.ts";
 import type { StateServerOptions } from "./server-options.ts";

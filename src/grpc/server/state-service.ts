@@ -1,9 +1,8 @@
-import type { Logger } from "../../controller/index.ts";
+import type { Logger } from "../../log/index.ts";
 import type { TypeRegistry } from "../../resource/index.ts";
 import { wrapState, type CoreState, type State } from "../../state/index.ts";
 import { EventEncoder } from "../messages/event-encoder.ts";
-import { ResourceDecoder } from "../messages/resource-decoder.ts";
-import { ResourceEncoder } from "../messages/resource-encoder.ts";
+import { ResourceDecoder, ResourceEncoder } from "../../protobuf/index.ts";
 import { admitBy, type Admit, type CallAccessRule } from "./access.ts";
 import { WatchSlots } from "./watch-slots.ts";
 

@@ -2,7 +2,7 @@ import { decodePointerRequest } from "../messages/pointer-request.ts";
 import { EMPTY_MESSAGE, encodeTeardownResponse } from "../messages/teardown-response.ts";
 import { decodeCreateRequest, decodeUpdateRequest } from "../messages/write-request.ts";
 import { Rpc } from "../rpc.ts";
-import type { ServerCall } from "../transport/index.ts";
+import type { ServerCall } from "../../rpc/index.ts";
 import { unaryMethod, type Method } from "./method.ts";
 import type { StateService } from "./state-service.ts";
 

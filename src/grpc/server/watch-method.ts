@@ -1,7 +1,7 @@
 import type { CoreState, Event, Watch } from "../../state/index.ts";
 import { API_VERSION, decodeWatchRequest, type WatchRequest } from "../messages/watch-request.ts";
 import { Rpc } from "../rpc.ts";
-import { GrpcError, Status, type ServerStreamCall } from "../transport/index.ts";
+import { GrpcError, Status, type ServerStreamCall } from "../../rpc/index.ts";
 import { streamMethod, type Method } from "./method.ts";
 import type { StateService } from "./state-service.ts";
 import { WatchStream } from "./watch-stream.ts";

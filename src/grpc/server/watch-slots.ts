@@ -1,4 +1,4 @@
-import { GrpcError, Status, type Peer } from "../transport/index.ts";
+import { GrpcError, Status, type Peer } from "../../rpc/index.ts";
 
 /** Counts the watches of each connection, which has one peer object, and bounds them. */
 export class WatchSlots {

@@ -1,7 +1,7 @@
 import type { Event } from "../../state/index.ts";
 import { knownEvents, type EventEncoder } from "../messages/event-encoder.ts";
 import { EMPTY_MESSAGE } from "../messages/teardown-response.ts";
-import type { ServerStreamCall } from "../transport/index.ts";
+import type { ServerStreamCall } from "../../rpc/index.ts";
 import type { StateService } from "./state-service.ts";
 import type { WatchSlots } from "./watch-slots.ts";
 

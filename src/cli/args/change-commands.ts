@@ -1,0 +1,98 @@
+import type { Command } from "commander";
+import { parseDuration } from "./duration.ts";
+import {
+  collect,
+  ID_HELP,
+  withEndpoint,
+  withNamespace,
+  withOwner,
+  withSelection,
+  type Choose,
+  type Flags,
+  type SelectionFlags,
+} from "./flags.ts";
+
+export function addApply(program: Command, choose: Choose): void {
+  const command = program
+    .command("apply")
+    .description("create or update what manifests declare")
+    .requiredOption("-f, --filename <file>", "file, folder, or - for standard input; may be repeated", collect)
+    .option("-R, --recursive", "look into the folders of a folder");
+  withEndpoint(withOwner(withNamespace(command))).action(
+    (flags: Flags & SelectionFlags & { filename: readonly string[]; recursive?: boolean; owner?: string }) =>
+      choose(async (session) => {
+        const { apply } = await import("../commands/apply.ts");
+        const { filename: files, recursive, namespace, owner } = flags;
+        return session.write(flags, (context) => apply(context, { files, recursive, namespace, owner }));
+      }),
+  );
+}
+
+export function addEdit(program: Command, choose: Choose): void {
+  const command = program
+    .command("edit")
+    .description("change a resource in your editor")
+    .argument("<type>", "type, by any of its names, or TYPE/ID")
+    .argument("[id]", "id of the resource");
+  withEndpoint(withOwner(withNamespace(command))).action(
+    (type: string, id: string | undefined, flags: Flags & SelectionFlags & { owner?: string }) =>
+      choose(async (session) => {
+        const { edit } = await import("../commands/edit.ts");
+        const names = id === undefined ? [type] : [type, id];
+        const { namespace, owner } = flags;
+        return session.write(flags, (context) => edit(context, { names, namespace, owner }));
+      }),
+  );
+}
+
+type MetadataFlags = Flags & SelectionFlags & { all?: boolean; overwrite?: boolean; owner?: string };
+
+export function addLabel(program: Command, choose: Choose): void {
+  addMetadataCommand(program, choose, "label", "labels");
+}
+
+export function addAnnotate(program: Command, choose: Choose): void {
+  addMetadataCommand(program, choose, "annotate", "annotations");
+}
+
+function addMetadataCommand(program: Command, choose: Choose, name: string, part: "labels" | "annotations"): void {
+  const command = program
+    .command(name)
+    .description(`set and remove ${part}`)
+    .argument("<type>", "type, by any of its names")
+    .argument("<id-or-edit...>", `ids, then KEY=VALUE to set and KEY- to remove ${part}`)
+    .option("--all", "all resources of the type")
+    .option("--overwrite", "change what has another value");
+  withEndpoint(withOwner(withSelection(command))).action(
+    (type: string, rest: readonly string[], flags: MetadataFlags) =>
+      choose(async (session) => {
+        const { editMetadata } = await import("../commands/edit-metadata.ts");
+        return session.write(flags, (context) => editMetadata(context, part, { ...flags, names: [type, ...rest] }));
+      }),
+  );
+}
+
+export function addDelete(program: Command, choose: Choose): void {
+  const command = program
+    .command("delete")
+    .description("tear resources down and destroy them")
+    .argument("<type>", "type, by any of its names")
+    .argument("[id...]", ID_HELP)
+    .option("--all", "all resources of the type")
+    .option("--no-wait", "do not wait for those who hold a resource by a finalizer")
+    .option("--ignore-not-found", "a resource that is not there is no failure");
+  withEndpoint(withOwner(withSelection(command)), "no limit").action(
+    (
+      type: string,
+      ids: readonly string[],
+      flags: Flags & SelectionFlags & { all?: boolean; wait: boolean; ignoreNotFound?: boolean; owner?: string },
+    ) =>
+      choose(async (session) => {
+        const { deleteResources } = await import("../commands/delete.ts");
+        const timeoutMs = parseDuration(flags.timeout ?? "0");
+        return session.write(flags, (context) =>
+          deleteResources(context, { ...flags, names: [type, ...ids], timeoutMs }),
+        );
+      }),
+  );
+}

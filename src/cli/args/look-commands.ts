@@ -1,0 +1,66 @@
+import type { Command } from "commander";
+import type { ExitCode } from "../exit-code.ts";
+import {
+  ID_HELP,
+  withEndpoint,
+  withOutput,
+  withSelection,
+  type Choose,
+  type Flags,
+  type OutputFlags,
+  type SelectionFlags,
+} from "./flags.ts";
+import { parseOutputFormat } from "./output-format.ts";
+import type { Session } from "../connect/session.ts";
+
+export function addGet(program: Command, choose: Choose): void {
+  const command = program
+    .command("get")
+    .description("show resources")
+    .argument("<type>", "type, by any of its names; several with commas")
+    .argument("[id...]", ID_HELP);
+  withEndpoint(withOutput(withSelection(command)).option("-w, --watch", "then show every change, until Ctrl-C")).action(
+    (type: string, ids: readonly string[], flags: Flags & SelectionFlags & OutputFlags & { watch?: boolean }) =>
+      choose((session) => get(session, [type, ...ids], flags)),
+  );
+}
+
+export function addWatch(program: Command, choose: Choose): void {
+  const command = program
+    .command("watch")
+    .description("show resources and then every change, until Ctrl-C")
+    .argument("<type>", "type, by any of its names")
+    .argument("[id...]", ID_HELP);
+  withEndpoint(withOutput(withSelection(command))).action(
+    (type: string, ids: readonly string[], flags: Flags & SelectionFlags & OutputFlags) =>
+      choose((session) => get(session, [type, ...ids], { ...flags, watch: true })),
+  );
+}
+
+async function get(
+  session: Session,
+  names: readonly string[],
+  flags: Flags & SelectionFlags & OutputFlags & { watch?: boolean },
+): Promise<ExitCode> {
+  const { namespace, allNamespaces, selector, watch, headers, showSensitive } = flags;
+  const format = parseOutputFormat(flags.output);
+  const command = await import("../commands/get.ts");
+  return session.read(flags, (context) =>
+    command.get(context, { names, format, namespace, allNamespaces, selector, watch, headers, showSensitive }),
+  );
+}
+
+export function addDescribe(program: Command, choose: Choose): void {
+  const command = program
+    .command("describe")
+    .description("show everything about resources, for people")
+    .argument("<type>", "type, by any of its names")
+    .argument("[id...]", ID_HELP);
+  withEndpoint(withSelection(command).option("--show-sensitive", "show the specs of sensitive types")).action(
+    (type: string, ids: readonly string[], flags: Flags & SelectionFlags & { showSensitive?: boolean }) =>
+      choose(async (session) => {
+        const { describe } = await import("../commands/describe.ts");
+        return session.read(flags, (context) => describe(context, { ...flags, names: [type, ...ids] }));
+      }),
+  );
+}

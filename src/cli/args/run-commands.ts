@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import { collect, withColor, type Choose } from "./flags.ts";
+import type { CommonFlags } from "../connect/session.ts";
+
+export function addRun(program: Command, choose: Choose): void {
+  const command = program
+    .command("run")
+    .description("run the control plane of a configuration, until Ctrl-C")
+    .argument("[config]", "file that exports a control plane", "homeostat.config.ts")
+    .option("--listen <address>", "serve at unix:PATH or tcp:HOST:PORT; may be repeated", collect)
+    .option("--log-level <level>", "debug, info, warn or error", "info")
+    .option("--stop-timeout <time>", "time for everything to stop", "15s");
+  withColor(command).action(
+    (config: string, flags: CommonFlags & { listen?: readonly string[]; logLevel: string; stopTimeout: string }) =>
+      choose(async (session) => {
+        const { run } = await import("../commands/run.ts");
+        return run(session.plain(flags), { ...flags, config, defaultListen: () => session.makeDefaultListen() });
+      }),
+  );
+}
+
+export function addServe(program: Command, choose: Choose): void {
+  const command = program
+    .command("serve")
+    .description("serve a State, until Ctrl-C")
+    .requiredOption("--state <name>", "what to serve: memory")
+    .requiredOption("--listen <address>", "unix:PATH or tcp:HOST:PORT; may be repeated", collect)
+    .option("--cert <file>", "certificate to show to clients; with --key, connections use TLS")
+    .option("--key <file>", "its private key")
+    .option("--client-ca <file>", "let only clients in that show a certificate of one of these")
+    .option("--token-file <file>", "let only clients in that bring one of these bearer tokens, one a line")
+    .option("--allow-insecure", "listen without TLS where other machines can connect")
+    .option("--log-level <level>", "debug, info, warn or error", "info");
+  withColor(command).action(
+    (
+      flags: CommonFlags & {
+        allowInsecure?: boolean;
+        state: string;
+        listen: readonly string[];
+        cert?: string;
+        key?: string;
+        clientCa?: string;
+        tokenFile?: string;
+        logLevel: string;
+      },
+    ) =>
+      choose(async (session) => {
+        const { serve } = await import("../commands/serve.ts");
+        return serve(session.plain(flags), flags);
+      }),
+  );
+}
+
+export function addCompletion(program: Command, choose: Choose): void {
+  program
+    .command("completion")
+    .description("print a script that completes commands, types and ids")
+    .argument("<shell>", "bash, zsh or fish")
+    .action((shell: string) =>
+      choose(async (session) => {
+        const { completion } = await import("../commands/completion.ts");
+        return completion(session.plain({}), shell);
+      }),
+    );
+  program
+    .command("__complete", { hidden: true })
+    .argument("[words...]")
+    .helpOption(false)
+    .action((words: readonly string[]) =>
+      choose(async (session) => {
+        const { complete } = await import("../commands/complete.ts");
+        return complete(session, program, words);
+      }),
+    );
+}

@@ -1,0 +1,56 @@
+import { GrpcError } from "../grpc-error.ts";
+import { ResetCode, type StreamEnd } from "../http2/http2.ts";
+import { decodeBytes, type HeaderFields, Metadata } from "../metadata.ts";
+import { decodeMessage } from "../percent-encoding.ts";
+import { parseStatus, Status, statusOfHttp } from "../status.ts";
+
+/** How a call ended, by its trailers: an error, "ok", or undefined when they hold no status. */
+export function statusOf(headers: HeaderFields): GrpcError | "ok" | undefined {
+  const text = headers["grpc-status"];
+  if (text === undefined) return undefined;
+  const code = parseStatus(String(text));
+  if (code === Status.ok) return "ok";
+  const details = headers["grpc-status-details-bin"];
+  return new GrpcError(code, decodeMessage(String(headers["grpc-message"] ?? "")), {
+    details: decodeBytes(details === undefined ? undefined : String(details))[0],
+    metadata: new Metadata(headers),
+  });
+}
+
+/** What is wrong with the headers of an answer; undefined when they are those of gRPC. */
+export function objectionTo(headers: HeaderFields): GrpcError | undefined {
+  const httpStatus = Number(headers[":status"]);
+  if (httpStatus !== 200) {
+    return new GrpcError(statusOfHttp(httpStatus), `the server answered with HTTP status ${httpStatus}`);
+  }
+  const contentType = String(headers["content-type"]);
+  if (/^application\/grpc(?:[+;]|$)/.test(contentType)) return undefined;
+  return new GrpcError(Status.unknown, `the server answered with content type ${contentType.slice(0, 100)}`);
+}
+
+/** The error of a call whose stream ended without a status. */
+export function errorOfEnd(end: StreamEnd): GrpcError {
+  switch (end.kind) {
+    case "finished":
+      return new GrpcError(Status.internal, "the server ended the call without a status");
+    case "lost":
+      return new GrpcError(Status.unavailable, end.reason);
+    case "reset":
+      return new GrpcError(statusOfReset(end.code), `the server reset the call with code ${end.code}`);
+  }
+}
+
+function statusOfReset(code: number): Status {
+  switch (code) {
+    case ResetCode.refusedStream:
+      return Status.unavailable;
+    case ResetCode.cancel:
+      return Status.cancelled;
+    case ResetCode.enhanceYourCalm:
+      return Status.resourceExhausted;
+    case ResetCode.inadequateSecurity:
+      return Status.permissionDenied;
+    default:
+      return Status.internal;
+  }
+}

@@ -1,0 +1,233 @@
+import http2, { type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls, type ConnectionOptions as TlsOptions, type TLSSocket } from "node:tls";
+import type { Address } from "../address.ts";
+import {
+  type ClientConnection,
+  type ClientConnectionEvents,
+  type ClientStream,
+  type ClientStreamEvents,
+  type ConnectHttp2,
+  ResetCode,
+  type StreamEnd,
+} from "./http2.ts";
+import type { HeaderFields } from "../metadata.ts";
+
+/** Window of a stream. Unit: bytes. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+/** Window of a connection. Unit: bytes. */
+const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/** Node refuses to open streams on a connection that uses more memory than this. Unit: megabytes. */
+const CONNECTION_MEMORY_MB = 256;
+/** Stream ids end at 2³¹, which a busy client reaches within a day: another connection is opened before. */
+const LAST_STREAM_ID = 2 ** 31 - 2 ** 16;
+
+/** When the system itself asks a silent server whether it is there: a last resort behind our own pings. */
+const SYSTEM_KEEPALIVE_MS = 60_000;
+
+const { NGHTTP2_NO_ERROR } = http2.constants;
+
+const WITH_BODY = Object.freeze({ endStream: false });
+const FINISHED: StreamEnd = Object.freeze({ kind: "finished" });
+
+/** Settings of TLS, as `node:tls` takes them. */
+export type ClientTls = Pick<
+  TlsOptions,
+  | "ca"
+  | "cert"
+  | "key"
+  | "passphrase"
+  | "pfx"
+  | "servername"
+  | "rejectUnauthorized"
+  | "checkServerIdentity"
+  | "minVersion"
+  | "maxVersion"
+  | "secureContext"
+>;
+
+/**
+ * Connects by `node:http2`.
+ *
+ * @param tls - Settings of TLS; undefined for none.
+ * @param maxHeaderBytes - Largest header block that is accepted.
+ * @param lastStreamId - From this one on a connection takes no more requests.
+ */
+export function nodeHttp2(
+  tls: ClientTls | undefined,
+  maxHeaderBytes: number,
+  lastStreamId: number = LAST_STREAM_ID,
+): ConnectHttp2 {
+  return (address, events) => {
+    const socket = openSocket(address, tls);
+    const session = http2.connect(tls === undefined ? "http://localhost" : "https://localhost", {
+      createConnection: () => socket,
+      maxSessionMemory: CONNECTION_MEMORY_MB,
+      settings: {
+        initialWindowSize: STREAM_WINDOW_BYTES,
+        maxHeaderListSize: maxHeaderBytes,
+        enablePush: false,
+      },
+    });
+    return new NodeClientConnection(session, socket, events, lastStreamId);
+  };
+}
+
+function openSocket(address: Address, tls: ClientTls | undefined): Socket | TLSSocket {
+  const target = address.kind === "unix" ? { path: address.path } : { host: address.host, port: address.port };
+  const keepAlive = { keepAlive: true, keepAliveInitialDelay: SYSTEM_KEEPALIVE_MS };
+  if (tls === undefined) return connectTcp({ ...target, ...keepAlive });
+  const socket = connectTls({ ...target, ...keepAlive, ALPNProtocols: ["h2"], ...tls });
+  socket.once("secureConnect", () => {
+    if (socket.alpnProtocol !== "h2") socket.destroy(new Error("the server speaks TLS, but no HTTP/2"));
+  });
+  return socket;
+}
+
+class NodeClientConnection implements ClientConnection {
+  readonly #session: ClientHttp2Session;
+  readonly #socket: Socket;
+  readonly #events: ClientConnectionEvents;
+  readonly #lastStreamId: number;
+  #isExhausted = false;
+  /** Why the connection is over; the first that was told. */
+  #reason: string | undefined;
+
+  constructor(session: ClientHttp2Session, socket: Socket, events: ClientConnectionEvents, lastStreamId: number) {
+    this.#session = session;
+    this.#socket = socket;
+    this.#events = events;
+    this.#lastStreamId = lastStreamId;
+    session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
+    session.once("remoteSettings", () => events.onReady());
+    session.on("goaway", (code) => {
+      if (code !== NGHTTP2_NO_ERROR) this.#reason ??= `the server closed the connection with code ${code}`;
+      events.onGoAway(code === ResetCode.enhanceYourCalm);
+    });
+    session.on("error", (error: Error) => (this.#reason ??= describe(error)));
+    socket.on("error", (error: Error) => {
+      this.#reason ??= describe(error);
+      // Node would wait for the end of what it still wants to write.
+      socket.destroy();
+    });
+    session.once("close", () => events.onClose(this.reason));
+  }
+
+  get reason(): string {
+    return this.#reason ?? "the connection was closed";
+  }
+
+  get isLost(): boolean {
+    return this.#session.destroyed;
+  }
+
+  request(headers: HeaderFields, body: Uint8Array, events: ClientStreamEvents): ClientStream | undefined {
+    const session = this.#session;
+    if (session.closed || session.destroyed || this.#isExhausted) return undefined;
+    const stream = session.request(headers, WITH_BODY);
+    const wrapped = new NodeClientStream(stream, this, events);
+    stream.end(body);
+    if (stream.id !== undefined && stream.id >= this.#lastStreamId) {
+      // To close the session now would overtake the request.
+      this.#isExhausted = true;
+      this.#events.onExhausted();
+    }
+    return wrapped;
+  }
+
+  ping(done: (answered: boolean) => void): void {
+    if (this.#session.destroyed) {
+      done(false);
+      return;
+    }
+    this.#session.ping((error) => done(error === null));
+  }
+
+  shutDown(): void {
+    this.#session.close();
+  }
+
+  destroy(reason: string): void {
+    this.#reason ??= reason;
+    this.#session.destroy();
+    this.#socket.destroy();
+  }
+}
+
+/** Where a stream of Node keeps ours. */
+const OURS: unique symbol = Symbol("ours");
+
+/** A stream of Node that is ours; see the server's for why the tie is cut at the end, and why listeners are shared. */
+type OwnedStream = ClientHttp2Stream & { [OURS]?: NodeClientStream | undefined };
+
+class NodeClientStream implements ClientStream {
+  /** Who is told; for the listeners below. */
+  readonly events: ClientStreamEvents;
+  readonly #stream: ClientHttp2Stream;
+  readonly #connection: NodeClientConnection;
+
+  constructor(stream: OwnedStream, connection: NodeClientConnection, events: ClientStreamEvents) {
+    this.#stream = stream;
+    this.#connection = connection;
+    this.events = events;
+    stream[OURS] = this;
+    stream.on("response", onHeaders);
+    stream.on("data", onData);
+    stream.on("trailers", onTrailers);
+    stream.on("end", onEnd);
+    stream.on("error", ignoreError);
+    stream.on("close", onClose);
+  }
+
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  reset(code: number): void {
+    this.#stream.close(code);
+  }
+
+  /** The stream is over. */
+  close(): void {
+    this.events.onClose(this.#end());
+  }
+
+  #end(): StreamEnd {
+    const { rstCode } = this.#stream;
+    if (this.#connection.isLost) return { kind: "lost", reason: this.#connection.reason };
+    return rstCode === NGHTTP2_NO_ERROR ? FINISHED : { kind: "reset", code: rstCode };
+  }
+}
+
+function onHeaders(this: OwnedStream, headers: HeaderFields): void {
+  this[OURS]?.events.onHeaders(headers);
+}
+
+function onData(this: OwnedStream, bytes: Uint8Array): void {
+  this[OURS]?.events.onData(bytes);
+}
+
+function onTrailers(this: OwnedStream, headers: HeaderFields): void {
+  this[OURS]?.events.onTrailers(headers);
+}
+
+function onEnd(this: OwnedStream): void {
+  this[OURS]?.events.onEnd();
+}
+
+function onClose(this: OwnedStream): void {
+  const ours = this[OURS];
+  this[OURS] = undefined;
+  ours?.close();
+}
+
+/** The code of a reset is what counts, and "close" follows in any case. */
+function ignoreError(): void {}
+
+function describe(error: Error): string {
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}

@@ -1,0 +1,41 @@
+import type { GrpcError } from "../grpc-error.ts";
+import { encodeBytes, type HeaderFields, sizeOfHeaders } from "../metadata.ts";
+import { encodeMessage } from "../percent-encoding.ts";
+import { Status } from "../status.ts";
+
+/** Largest trailers that are sent. Unit: bytes, as HTTP/2 counts them. */
+const LARGEST_TRAILERS_BYTES = 32 * 1024;
+
+/** Longest text of a status; a longer one is cut. Unit: bytes, as encoded. */
+const LONGEST_MESSAGE_BYTES = 4096;
+
+/** Headers of an answer with messages. */
+export const RESPONSE_HEADERS: HeaderFields = Object.freeze({ ":status": 200, "content-type": "application/grpc" });
+
+/** Headers of an answer that is a status alone, to which its trailers are added. */
+export const REFUSAL_HEADERS: HeaderFields = Object.freeze({
+  ...RESPONSE_HEADERS,
+  "grpc-accept-encoding": "identity",
+});
+
+const OK_TRAILERS: HeaderFields = Object.freeze({ "grpc-status": String(Status.ok) });
+
+/** Trailers of a call that went well. */
+export function okTrailers(metadata: HeaderFields | undefined): HeaderFields {
+  return metadata === undefined ? OK_TRAILERS : { ...metadata, ...OK_TRAILERS };
+}
+
+/**
+ * Trailers of a call that failed. Details and metadata that make them too large are left out, as the peer would
+ * refuse the whole: the status is what matters most.
+ *
+ * @param metadata - Sent beside the error's own, which go first where both have a name.
+ */
+export function statusTrailers(error: GrpcError, metadata: HeaderFields | undefined): HeaderFields {
+  const status: Record<string, string> = { "grpc-status": String(error.code) };
+  if (error.message !== "") status["grpc-message"] = encodeMessage(error.message, LONGEST_MESSAGE_BYTES);
+  const details =
+    error.details.length === 0 ? status : { ...status, "grpc-status-details-bin": encodeBytes(error.details) };
+  const all = { ...metadata, ...error.metadata.toHeaders(), ...details };
+  return [all, details].find((trailers) => sizeOfHeaders(trailers) <= LARGEST_TRAILERS_BYTES) ?? status;
+}

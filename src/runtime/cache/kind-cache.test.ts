@@ -1,0 +1,235 @@
+import { describe, expect, test } from "vitest";
+import { createResource, equal, isNotFound, Phase, type Kind, type Resource } from "../../resource/index.ts";
+import { KindCache } from "./kind-cache.ts";
+import { KindMap } from "../kind-map.ts";
+import { Gauge } from "../metrics/metrics.ts";
+
+const A: Kind = { namespace: "a", type: "A" };
+const B: Kind = { namespace: "b", type: "B" };
+
+function resource(
+  kind: Kind,
+  id: string,
+  init: { labels?: Record<string, string>; phase?: Phase; version?: string } = {},
+): Resource {
+  return createResource({ ...kind, id, ...init }, {});
+}
+
+const ids = (list: readonly Resource[]): string[] => list.map(({ metadata }) => metadata.id);
+
+/** What the promise has come to, after everything that needs no time has run. */
+async function stateOf(promise: Promise<unknown>): Promise<string> {
+  let state = "pending";
+  void promise.then(
+    () => (state = "resolved"),
+    () => (state = "rejected"),
+  );
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  return state;
+}
+
+function filled(kind: Kind, ...resources: readonly Resource[]): KindCache {
+  const cache = new KindCache(kind, new Gauge());
+  for (const one of resources) cache.append(one);
+  cache.filled(undefined);
+  return cache;
+}
+
+describe("caches of two kinds", () => {
+  test("are filled, opened one by one, read and kept up to date [engine T-34]", { timeout: 60_000 }, async () => {
+    const gauges = { a: new Gauge(), b: new Gauge() };
+    const caches = new KindMap<KindCache>();
+    const a = caches.ensure(A, () => new KindCache(A, gauges.a));
+    const b = caches.ensure(B, () => new KindCache(B, gauges.b));
+    const nameA = (i: number): string => `a-${String(i).padStart(5, "0")}`;
+    for (let i = 0; i < 1000; i++) a.append(resource(A, nameA(i), { labels: { number: String(i) } }));
+    for (let i = 0; i < 10_000; i++) b.append(resource(B, `b-${i}`));
+    expect([gauges.a.value, gauges.b.value]).toEqual([1000, 10_000]);
+    // "is it handled?" is the question to ask: for a kind without a cache there is nothing to misuse
+    expect(caches.get("a", "A")).toBe(a);
+    expect(caches.get("b", "B")).toBe(b);
+    expect(caches.get("c", "C")).toBeUndefined();
+
+    a.filled(undefined);
+    expect([a.ready, b.ready]).toEqual([true, false]);
+    const listed = b.list();
+    expect(await stateOf(listed)).toBe("pending");
+    b.filled(undefined);
+    expect(await listed).toHaveLength(10_000);
+
+    for (let i = 0; i < 1000; i++) {
+      expect((await a.get({ ...A, id: nameA(i) })).metadata.labels["number"]).toBe(String(i));
+    }
+    await expect(a.get({ ...A, id: "missing" })).rejects.toSatisfy(isNotFound);
+    expect(ids(await a.list({ labels: [equal("number", "1")] }))).toEqual([nameA(1)]);
+    expect(await b.list({ ids: "1$" })).toHaveLength(1000);
+
+    for (let i = 0; i < 10_000; i += 2) b.remove(resource(B, `b-${i}`).metadata);
+    expect(await b.list()).toHaveLength(5000);
+    for (let i = 0; i < 1000; i++) a.put(resource(A, nameA(i), { labels: { number: String(i + 1) } }));
+    expect(ids(await a.list({ labels: [equal("number", "1")] }))).toEqual([nameA(0)]);
+    expect([gauges.a.value, gauges.b.value]).toEqual([1000, 5000]);
+  });
+});
+
+describe("a signal for a teardown", () => {
+  test("aborts when the resource is absent, torn down or removed [engine T-35]", async () => {
+    const cache = filled(A, resource(A, "p1"), resource(A, "p2"));
+    const signalFor = async (id: string) => (await cache.signalWithTeardown({ ...A, id })).signal;
+    expect((await signalFor("p3")).aborted).toBe(true);
+    const p1 = await signalFor("p1");
+    const p2 = await signalFor("p2");
+    expect([p1.aborted, p2.aborted]).toEqual([false, false]);
+    cache.put(resource(A, "p1", { phase: Phase.tearingDown }));
+    expect([p1.aborted, p2.aborted]).toEqual([true, false]);
+    expect((await signalFor("p1")).aborted).toBe(true);
+    cache.remove(resource(A, "p3").metadata);
+    expect(p2.aborted).toBe(false);
+    cache.remove(resource(A, "p2").metadata);
+    expect(p2.aborted).toBe(true);
+  });
+
+  test("waits for the first fill, follows its parent, and is silent once disposed", async () => {
+    const cache = new KindCache(A, new Gauge());
+    const parent = new AbortController();
+    const opening = cache.signalWithTeardown({ ...A, id: "p" }, { signal: parent.signal });
+    expect(await stateOf(opening)).toBe("pending");
+    cache.append(resource(A, "p"));
+    cache.filled(undefined);
+    const followed = await opening;
+    const disposed = await cache.signalWithTeardown({ ...A, id: "p" });
+    await disposed[Symbol.asyncDispose]();
+    parent.abort("stop");
+    expect(followed.signal.reason).toBe("stop");
+    cache.remove(resource(A, "p").metadata);
+    expect(disposed.signal.aborted).toBe(false);
+  });
+
+  test("aborts when new contents lack the resource", async () => {
+    const cache = filled(A, resource(A, "kept"), resource(A, "lost"));
+    const kept = await cache.signalWithTeardown({ ...A, id: "kept" });
+    const lost = await cache.signalWithTeardown({ ...A, id: "lost" });
+    cache.refill();
+    cache.append(resource(A, "kept"));
+    expect(lost.signal.aborted).toBe(false);
+    cache.filled(undefined);
+    expect([kept.signal.aborted, lost.signal.aborted]).toEqual([false, true]);
+  });
+});
+
+describe("lists", () => {
+  test("are sorted by the bytes of the ids, whatever the order of arrival", async () => {
+    const cache = filled(A, resource(A, "b"), resource(A, "\u{1f600}"), resource(A, "a"), resource(A, "\uffee"));
+    expect(ids(await cache.list())).toEqual(["a", "b", "\uffee", "\u{1f600}"]);
+  });
+
+  test("are one frozen array for everyone until something changes", async () => {
+    const cache = filled(A, resource(A, "b"));
+    const list = await cache.list();
+    expect(await cache.list()).toBe(list);
+    expect(Object.isFrozen(list)).toBe(true);
+    cache.put(resource(A, "a"));
+    cache.put(resource(A, "c"));
+    expect(ids(await cache.list())).toEqual(["a", "b", "c"]);
+    expect(ids(list)).toEqual(["b"]);
+  });
+
+  test("stay right through any number of changes between them", async () => {
+    const cache = filled(A);
+    const model = new Map<string, Resource>();
+    for (let step = 0; step < 3000; step++) {
+      const one = resource(A, `id-${(step * 7919) % 211}`, { version: String(step + 1) });
+      if (step % 3 === 0) {
+        cache.remove(one.metadata);
+        model.delete(one.metadata.id);
+      } else {
+        cache.put(one);
+        model.set(one.metadata.id, one);
+      }
+      if (step % 97 !== 0) continue;
+      expect(await cache.list()).toEqual(Object.assign([...model.values()].sort(byId), { revision: undefined }));
+    }
+    expect(cache.size).toBe(model.size);
+  });
+});
+
+const byId = (a: Resource, b: Resource): number => (a.metadata.id < b.metadata.id ? -1 : 1);
+
+describe("contents", () => {
+  test("are exchanged at once by a refill; old ones are read until then", async () => {
+    const gauge = new Gauge();
+    const cache = new KindCache(A, gauge);
+    cache.append(resource(A, "old"));
+    cache.append(resource(A, "both", { version: "1" }));
+    expect(cache.filled(3)).toEqual([]);
+    cache.refill();
+    cache.append(resource(A, "both", { version: "2" }));
+    cache.append(resource(A, "new"));
+    expect(ids(await cache.list())).toEqual(["both", "old"]);
+    expect(ids(cache.filled(9))).toEqual(["old"]);
+    expect(ids(await cache.list())).toEqual(["both", "new"]);
+    expect((await cache.get({ ...A, id: "both" })).metadata.version).toBe("2");
+    expect(gauge.value).toBe(2);
+    expect((await cache.list()).revision).toBe(9);
+  });
+
+  test("a refill before the first fill was complete starts over", () => {
+    const gauge = new Gauge();
+    const cache = new KindCache(A, gauge);
+    cache.append(resource(A, "stale"));
+    cache.refill();
+    cache.append(resource(A, "fresh"));
+    cache.filled(undefined);
+    expect(ids(cache.listNow())).toEqual(["fresh"]);
+    expect(gauge.value).toBe(1);
+  });
+
+  test("being complete twice is harmless", () => {
+    const cache = filled(A, resource(A, "a"));
+    expect(cache.filled(undefined)).toEqual([]);
+    expect(ids(cache.listNow())).toEqual(["a"]);
+  });
+
+  test("a resource that was created anew counts as newest, although its version is lower", async () => {
+    const cache = filled(A, resource(A, "a", { version: "9" }));
+    cache.remove(resource(A, "a").metadata);
+    cache.put(resource(A, "a", { version: "1" }));
+    expect((await cache.get({ ...A, id: "a" })).metadata.version).toBe("1");
+  });
+});
+
+describe("reads that wait", () => {
+  test("for a version or a revision, end when it comes", async () => {
+    const cache = filled(A, resource(A, "a", { version: "1" }));
+    cache.put(resource(A, "a", { version: "9" }), 5);
+    const version = cache.get({ ...A, id: "a" }, { atLeast: "10" });
+    const created = cache.get({ ...A, id: "b" }, { atLeast: "1" });
+    const revision = cache.list({ atLeast: 7 });
+    expect(await Promise.all([version, created, revision].map(stateOf))).toEqual(["pending", "pending", "pending"]);
+    cache.put(resource(A, "a", { version: "10" }), 6);
+    expect((await version).metadata.version).toBe("10");
+    expect(await stateOf(revision)).toBe("pending");
+    cache.put(resource(A, "b", { version: "1" }), 7);
+    expect((await created).metadata.id).toBe("b");
+    expect((await revision).revision).toBe(7);
+    expect((await cache.get({ ...A, id: "a" }, { atLeast: "9" })).metadata.version).toBe("10");
+  });
+
+  test("for a revision fail where the State does not count", async () => {
+    await expect(filled(A).list({ atLeast: 1 })).rejects.toMatchObject({ code: "unsupported" });
+  });
+
+  test("end with the reason of their signal", async () => {
+    const cache = new KindCache(A, new Gauge());
+    const stop = new AbortController();
+    const reads = [
+      cache.get({ ...A, id: "a" }, { signal: stop.signal }),
+      cache.list({ signal: stop.signal }),
+      cache.signalWithTeardown({ ...A, id: "a" }, { signal: stop.signal }),
+    ];
+    const reason = new Error("stop");
+    stop.abort(reason);
+    for (const read of reads) await expect(read).rejects.toBe(reason);
+    await expect(cache.list({ signal: stop.signal })).rejects.toBe(reason);
+  });
+});

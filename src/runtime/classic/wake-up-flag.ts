@@ -1,0 +1,67 @@
+import type { Clock } from "../../clock/index.ts";
+import type { ControllerMetrics } from "../metrics/metrics.ts";
+
+/**
+ * Room for one wake-up: however much changes while a controller is busy, it looks once more.
+ *
+ * The slot is emptied by the controller when it resumes, not when it is woken; so changes of one turn are one wake-up.
+ * A controller that finds the slot full when it comes back waits for the next turn of the event loop, so that one which
+ * wakes itself for ever starves nobody.
+ */
+export class WakeSlot {
+  readonly #clock: Pick<Clock, "defer">;
+  readonly #metrics: ControllerMetrics;
+  #full = false;
+  #waiters: (() => void)[] = [];
+  #closed = false;
+  /** Grows with each run of the controller: waits that a failed run left behind must take nothing from the next. */
+  #run = 0;
+
+  constructor(clock: Pick<Clock, "defer">, metrics: ControllerMetrics) {
+    this.#clock = clock;
+    this.#metrics = metrics;
+  }
+
+  get full(): boolean {
+    return this.#full;
+  }
+
+  /** Fills the slot. Does nothing when it is full. */
+  fill(): void {
+    if (this.#full || this.#closed) return;
+    this.#full = true;
+    this.#metrics.wakeups++;
+    this.#wake();
+  }
+
+  /** Nothing is taken any more; who waits is told so. What is in the slot stays. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** The controller's run is over: what it still waits for it will not get. */
+  abandon(): void {
+    this.#run++;
+    this.#wake();
+  }
+
+  /** Waits for a wake-up and takes it. False when the slot was closed, or the run is over. */
+  async take(): Promise<boolean> {
+    const run = this.#run;
+    if (this.#full && !this.#closed) await new Promise<void>((resolve) => this.#clock.defer(resolve));
+    while (!this.#full && !this.#closed && run === this.#run) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+    if (this.#closed || run !== this.#run) return false;
+    this.#full = false;
+    return true;
+  }
+
+  #wake(): void {
+    if (this.#waiters.length === 0) return;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}

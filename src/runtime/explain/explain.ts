@@ -1,0 +1,69 @@
+import { Phase, type Metadata, type Pointer } from "../../resource/index.ts";
+import type { ControllerExplanation } from "../adapter.ts";
+
+/** Why a resource is, or is not, as it should be: what stands in the way, and what each controller concerned does. */
+export interface Explanation {
+  readonly pointer: Pointer;
+  /** Undefined when the resource does not exist. */
+  readonly metadata: Metadata | undefined;
+  /** Controllers that may write the type. */
+  readonly writers: readonly string[];
+  /** Controllers that depend on the resource, in order of registration, then its other writers. */
+  readonly controllers: readonly ControllerExplanation[];
+  /** What is in the way, as sentences. Empty when nothing is, as far as is known. */
+  readonly reasons: readonly string[];
+}
+
+export function explain(
+  pointer: Pointer,
+  metadata: Metadata | undefined,
+  writers: readonly string[],
+  controllers: readonly ControllerExplanation[],
+  phase: "new" | "running" | "stopped",
+): Explanation {
+  const reasons = [
+    ...reasonsOfRuntime(phase),
+    ...reasonsOfResource(metadata, writers),
+    ...controllers.flatMap(reasonsOf),
+  ];
+  return { pointer, metadata, writers, controllers, reasons };
+}
+
+function reasonsOfRuntime(phase: "new" | "running" | "stopped"): readonly string[] {
+  if (phase === "running") return [];
+  return [phase === "new" ? "the runtime has not been started" : "the runtime has stopped"];
+}
+
+function reasonsOfResource(metadata: Metadata | undefined, writers: readonly string[]): readonly string[] {
+  if (metadata === undefined) {
+    const by = writers.length === 0 ? "no controller writes its type" : `its type is written by ${writers.join(", ")}`;
+    return [`the resource does not exist; ${by}`];
+  }
+  if (metadata.phase !== Phase.tearingDown) return [];
+  const { finalizers, owner } = metadata;
+  if (finalizers.length > 0) return [`it is tearing down and waits for its finalizers: ${finalizers.join(", ")}`];
+  return [`it is torn down and waits to be destroyed by ${owner === "" ? "whoever tore it down" : owner}`];
+}
+
+function reasonsOf({ controller, state, dueInMs, outcomes, lastError }: ControllerExplanation): readonly string[] {
+  const again = dueInMs === undefined ? "" : `; next attempt in ${Math.ceil(dueInMs)} ms`;
+  if (lastError !== undefined) return [`${controller} failed: ${lastError.message}${again}`];
+  switch (state) {
+    case "ended":
+      return [`${controller} has ended for good`];
+    case "running":
+      return [`${controller} is at work`];
+    case "waiting":
+      return [
+        dueInMs === undefined || dueInMs === 0
+          ? `${controller} has yet to look`
+          : `${controller} looks again in ${Math.ceil(dueInMs)} ms`,
+      ];
+    case "backoff":
+      return [`${controller} waits before it tries again${again}`];
+    case "idle": {
+      const last = outcomes.at(-1);
+      return last?.kind === "skipped" ? [`${controller} skipped it: ${last.reason ?? "for no reason given"}`] : [];
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import type { Logger } from "../../log/index.ts";
+import type { MapInputContext, Mapper, QueueController, QueueReconcileContext } from "../../controller/index.ts";
+import { isCancellation } from "../../internal/cancellation.ts";
+import { toError } from "../../internal/to-error.ts";
+import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../../resource/index.ts";
+import type { ResourceList } from "../../state/index.ts";
+import type {
+  Adapter,
+  AdapterParts,
+  ControllerExplanation,
+  DeclaredMapping,
+  DeclaredQueue,
+  Route,
+} from "../adapter.ts";
+import type { ControllerFacade } from "../guard/controller-facade.ts";
+import { sameInputKey, type DeclaredInput } from "../declared-input.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { explainItem } from "./explain-item.ts";
+import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
+import { ItemQueue, Lane } from "./item-queue.ts";
+import { ItemSettlement } from "./result-handler.ts";
+import { KindMap } from "../kind-map.ts";
+import type { ControllerMetrics } from "../metrics/metrics.ts";
+import { openFacade } from "../guard/open-facade.ts";
+import { OutcomeLog } from "../explain/outcome-log.ts";
+import type { Job, QueueItem, QueueLane } from "./queue-worker.ts";
+import { retry, type RetryOptions } from "../retry.ts";
+
+/** Keys of each lane whose last outcomes are kept. */
+const REMEMBERED_KEYS = 1000;
+
+/** A hook that ran this long before it failed starts its retry intervals over. */
+const HOOK_WORKED_MS = 60_000;
+
+/**
+ * Runs a queue controller: primaries are put into its queue, changes of mapped inputs as map jobs, which put primaries.
+ * Workers take what is due. Beside them run the initial fill and the run hook; after all of them, the shutdown hook.
+ */
+export class QueueAdapter implements Adapter {
+  readonly name: string;
+  readonly #parts: AdapterParts;
+  readonly #controller: QueueController;
+  readonly #log: Logger;
+  readonly #metrics: ControllerMetrics;
+  readonly #stopper = new AbortController();
+  readonly #state: ControllerFacade;
+  readonly #shared: SharedContext;
+  readonly #queue = new ItemQueue<Metadata | undefined, Job>();
+  readonly #dispatcher: Dispatcher;
+  readonly #primaries = new KindMap<QueueLane>();
+  readonly #mapped: readonly QueueLane[];
+  readonly #stopped = Promise.withResolvers<void>();
+  #filling: Promise<void> = Promise.resolve();
+  /** What went wrong outside of the controller's own code, such as in a logger: it ends the runtime. */
+  #broken: { readonly error: unknown } | undefined;
+
+  constructor(parts: AdapterParts, declared: DeclaredQueue) {
+    const { controller, name, concurrency, primaries, mappings } = declared;
+    this.name = name;
+    this.#parts = parts;
+    this.#controller = controller;
+    this.#log = parts.logger.child({ controller: name });
+    this.#metrics = parts.metricsOf(name);
+    const { signal } = this.#stopper;
+    const { state } = openFacade(parts, declared, this.#metrics, this.#log, signal);
+    this.#state = state;
+    this.#shared = { state, log: this.#log, signal, clock: parts.clock };
+    const { clock, random, budget } = parts;
+    const settlement = new ItemSettlement({
+      name,
+      queue: this.#queue,
+      metrics: this.#metrics,
+      log: this.#log,
+      clock,
+      random,
+      signal,
+      onBroken: (error) => this.#break(error),
+    });
+    this.#dispatcher = new Dispatcher(this.#queue, settlement, concurrency, clock, budget);
+    for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
+    this.#mapped = mappings.map((mapping) => this.#mapLane(mapping));
+  }
+
+  /** Nothing is due before the start, which fills the queue. */
+  registered(): void {}
+
+  route(input: DeclaredInput): Route {
+    if (input.kind === "primary") return this.#primaryRoute(input);
+    const lane = this.#mapped.find((one) => sameInputKey(one.job.input, input));
+    if (lane === undefined) throw new Error(`controller ${this.name} has no input for its route`);
+    return this.#mappedRoute(lane);
+  }
+
+  async start(): Promise<void> {
+    this.#log.debug("controller starting");
+    this.#dispatcher.start();
+    this.#refill();
+    const hook = this.#runHook().catch((error: unknown) => this.#break(error));
+    await this.#stopped.promise;
+    await Promise.all([this.#dispatcher.stop(), hook]);
+    await this.#filling;
+    try {
+      await this.#controller.shutdownHook?.();
+    } catch (thrown) {
+      this.#log.error("shutdown hook failed", { error: toError(thrown, `the shutdown hook of ${this.name}`) });
+    }
+    this.#log.debug("controller finished");
+    if (this.#broken !== undefined) throw this.#broken.error;
+  }
+
+  stop(reason: unknown): void {
+    this.#stopper.abort(reason);
+    this.#stopped.resolve();
+  }
+
+  explain(pointer: Pointer): ControllerExplanation {
+    const { namespace, type } = pointer;
+    const mapped = this.#mapped.find(({ job: { input } }) => input.namespace === namespace && input.type === type);
+    const lane = this.#primaries.get(namespace, type) ?? mapped;
+    return explainItem(this.name, lane, pointer.id, this.#parts.clock.monotonic());
+  }
+
+  /** Ends the adapter, whose {@link start} then rejects. Only the first error counts. */
+  #break(error: unknown): void {
+    this.#broken ??= { error };
+    this.stop(error);
+  }
+
+  #reconcileLane(input: DeclaredInput): QueueLane {
+    const run = (item: QueueItem) => {
+      this.#metrics.itemsProcessed++;
+      return this.#controller.reconcile(itemContext(this.#shared, item) as QueueReconcileContext);
+    };
+    return new Lane({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
+  }
+
+  #mapLane({ input, map }: DeclaredMapping): QueueLane {
+    const run = (item: QueueItem) => this.#map(map, item);
+    return new Lane({ name: "map", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
+  }
+
+  async #map(map: Mapper | undefined, item: QueueItem): Promise<void> {
+    if (item.value === undefined) throw new Error("a map job without metadata");
+    const { ref, ...shared } = itemContext(this.#shared, item);
+    const context = { ...shared, input: reduceMetadata(ref, item.value) };
+    let pointers: Pointer[];
+    try {
+      const mapped =
+        map === undefined ? this.#controller.mapInput?.(context as MapInputContext) : map(context.input, context);
+      pointers = [...((await mapped) ?? [])];
+    } finally {
+      this.#metrics.mappedIn++;
+    }
+    this.#metrics.mappedOut += pointers.length;
+    for (const pointer of pointers) this.#putPrimary(pointer);
+    this.#dispatcher.wake();
+  }
+
+  #putPrimary(pointer: Pointer): void {
+    const lane = this.#primaries.get(pointer.namespace, pointer.type);
+    if (lane === undefined) throw new Error(`mapped to ${formatPointer(pointer)}, which is not of a primary kind`);
+    this.#queue.put(lane, pointer.id, undefined, this.#parts.clock.monotonic());
+  }
+
+  #primaryRoute(input: DeclaredInput): Route {
+    const lane = this.#primaries.get(input.namespace, input.type);
+    if (lane === undefined) throw new Error(`controller ${this.name} has no lane for its primary`);
+    const put = (id: string, nowMs: number): void => {
+      this.#queue.put(lane, id, undefined, nowMs);
+      this.#woken();
+    };
+    return {
+      trigger: (metadata, nowMs) => put(metadata.id, nowMs),
+      resynced: (vanished, nowMs) => {
+        if (vanished !== "triggered") for (const id of vanished) put(id, nowMs);
+      },
+    };
+  }
+
+  #mappedRoute(lane: QueueLane): Route {
+    const onlyDestroyReady = lane.job.input.kind === "mappedDestroyReady";
+    return {
+      trigger: (metadata, nowMs, certain) => {
+        if (onlyDestroyReady && !certain && !isDestroyReady(metadata)) return;
+        this.#queue.put(lane, metadata.id, metadata, nowMs);
+        this.#woken();
+      },
+      // What vanished can no longer be mapped, so any primary may be concerned.
+      resynced: (vanished) => {
+        if (vanished !== "triggered") this.#refill();
+      },
+    };
+  }
+
+  #woken(): void {
+    this.#metrics.queueLength = this.#queue.length;
+    this.#dispatcher.wake();
+  }
+
+  /** Puts all primaries that exist. One fill after the other, so that the end of the last is the end of all. */
+  #refill(): void {
+    if (this.#stopper.signal.aborted) return;
+    this.#filling = this.#filling.then(() => this.#fill()).catch((error: unknown) => this.#break(error));
+  }
+
+  async #fill(): Promise<void> {
+    for (const { job } of this.#primaries.values()) {
+      const { namespace, type } = job.input;
+      const lane = this.#primaries.get(namespace, type);
+      await retry(
+        async () => {
+          const list: ResourceList = await this.#state.list({ namespace, type });
+          const ids = list.map(({ metadata }) => metadata.id);
+          this.#parts.listed({ namespace, type }, ids);
+          const nowMs = this.#parts.clock.monotonic();
+          if (lane !== undefined) for (const id of ids) this.#queue.put(lane, id, undefined, nowMs);
+          this.#woken();
+        },
+        this.#retryOptions(`listing ${type} for the initial fill failed`),
+      );
+    }
+  }
+
+  async #runHook(): Promise<void> {
+    const { signal } = this.#stopper;
+    await retry(async () => this.#controller.runHook?.(this.#shared), {
+      ...this.#retryOptions("run hook failed"),
+      resetAfterMs: HOOK_WORKED_MS,
+      accepts: (thrown) => isCancellation(thrown, signal),
+    });
+  }
+
+  #retryOptions(message: string): RetryOptions {
+    const { clock, random } = this.#parts;
+    return {
+      clock,
+      random,
+      signal: this.#stopper.signal,
+      onFailure: (thrown, intervalMs) => this.#log.error(message, { error: toError(thrown, this.name), intervalMs }),
+    };
+  }
+}

@@ -1,0 +1,134 @@
+import { silentLogger, type Logger } from "../../log/index.ts";
+import type { ReconcileResult } from "../../controller/index.ts";
+import type { Clock } from "../../clock/index.ts";
+import { Backoff } from "../../internal/backoff.ts";
+import { formatPointer, type Metadata } from "../../resource/index.ts";
+import type { ItemKeeper } from "./dispatcher.ts";
+import type { ItemQueue } from "./item-queue.ts";
+import { judgeResult, judgeThrown, type Verdict } from "./classify-outcome.ts";
+import type { ControllerMetrics } from "../metrics/metrics.ts";
+import type { Job, QueueItem } from "./queue-worker.ts";
+
+export interface ItemSettlementInit {
+  readonly name: string;
+  readonly queue: ItemQueue<Metadata | undefined, Job>;
+  readonly metrics: ControllerMetrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** Takes what no handler threw. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/** What follows when a run of a queue item has ended: it is judged, counted, noted, logged, and released or put again. */
+export class ItemSettlement implements ItemKeeper {
+  readonly #name: string;
+  readonly #queue: ItemQueue<Metadata | undefined, Job>;
+  readonly #metrics: ControllerMetrics;
+  readonly #log: Logger;
+  /** Nobody reads the log: then lines that come with every run are not even made. */
+  readonly #quiet: boolean;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #signal: AbortSignal;
+  readonly broke: (error: unknown) => void;
+
+  constructor(init: ItemSettlementInit) {
+    this.#name = init.name;
+    this.#queue = init.queue;
+    this.#metrics = init.metrics;
+    this.#log = init.log;
+    this.#quiet = init.log === silentLogger;
+    this.#clock = init.clock;
+    this.#random = init.random;
+    this.#signal = init.signal;
+    this.broke = init.onBroken;
+  }
+
+  settle(
+    item: QueueItem,
+    result: ReconcileResult,
+    failure: { readonly thrown: unknown } | undefined,
+    startedAtMs: number,
+    nowMs: number,
+  ): void {
+    const { job } = item.lane;
+    const tookMs = nowMs - startedAtMs;
+    if (job.name === "reconcile") this.#metrics.reconcileBusySeconds += tookMs / 1000;
+    else this.#metrics.mapBusySeconds += tookMs / 1000;
+    const verdict = failure === undefined ? judgeResult(result) : this.#judgeFailure(item, failure.thrown);
+    this.#count(verdict);
+    const afterMs = this.#delayAfter(verdict, item);
+    if (afterMs === undefined) this.#queue.release(item, nowMs);
+    else this.#queue.requeue(item, nowMs + afterMs, nowMs);
+    this.#note(item, verdict, afterMs, tookMs);
+    if (!this.#quiet || verdict.kind === "failed") this.#report(item, verdict, afterMs, tookMs);
+  }
+
+  looked(): void {
+    this.#metrics.queueLength = this.#queue.length;
+  }
+
+  #judgeFailure({ lane, id }: QueueItem, thrown: unknown): Verdict {
+    const { input, name } = lane.job;
+    const thrower = `${name} of ${formatPointer({ ...input, id })} in controller ${JSON.stringify(this.#name)}`;
+    return judgeThrown(thrown, thrower, this.#signal);
+  }
+
+  #count({ kind }: Verdict): void {
+    switch (kind) {
+      case "done":
+        break;
+      case "requeued":
+        this.#metrics.itemRequeues++;
+        break;
+      case "skipped":
+        this.#metrics.itemSkips++;
+        break;
+      case "failed":
+        this.#metrics.itemCrashes++;
+        break;
+    }
+  }
+
+  /** Keeps up the item's backoff. Gives the time until it is due again, if it is. */
+  #delayAfter(verdict: Verdict, item: QueueItem): number | undefined {
+    if (verdict.clearsBackoff) {
+      item.trouble = undefined;
+      return verdict.afterMs;
+    }
+    const trouble = (item.trouble ??= { backoff: new Backoff(this.#random), failure: undefined });
+    trouble.failure = verdict.error;
+    return verdict.afterMs ?? trouble.backoff.next();
+  }
+
+  #note({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
+    const { outcomes } = lane.job;
+    const { kind, error, reason = error?.message } = verdict;
+    if (kind === "done") outcomes.succeeded(id, this.#clock.now(), tookMs);
+    else outcomes.add(id, { kind, atMs: this.#clock.now(), tookMs, reason, againAfterMs: afterMs });
+  }
+
+  #report({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
+    const { name, input } = lane.job;
+    const { namespace, type } = input;
+    const fields = {
+      namespace,
+      type,
+      id,
+      job: name,
+      busyMs: Math.round(tookMs * 1000) / 1000,
+      ...(afterMs !== undefined && { intervalMs: afterMs }),
+      ...(verdict.error !== undefined && { error: verdict.error, requeued: verdict.afterMs !== undefined }),
+      ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    };
+    if (verdict.kind === "failed") {
+      this.#log.error(`${name} failed`, fields);
+      return;
+    }
+    const message = `${name} ${verdict.kind === "skipped" ? "skipped" : "succeeded"}`;
+    if (name === "reconcile") this.#log.info(message, fields);
+    else this.#log.debug(message, fields);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Clock } from "../../clock/index.ts";
+import { formatPointer, Phase, type Pointer } from "../../resource/index.ts";
+import type { CoreState, Watch } from "../core-state.ts";
+import { EventType, type Event } from "../event.ts";
+import type { CallOptions } from "../options.ts";
+import type { TeardownSignal } from "../state.ts";
+import { watchEnded } from "./watch-ended.ts";
+
+/** Opens the watch behind the signal. The signal never aborts before the turn in which the call resolved is over. */
+export async function signalWithTeardown(
+  core: Pick<CoreState, "watch">,
+  clock: Pick<Clock, "defer">,
+  pointer: Pointer,
+  { signal }: CallOptions,
+): Promise<TeardownSignal> {
+  signal?.throwIfAborted();
+  const watch = await core.watch(pointer, { signal });
+  return new WatchedSignal(watch, clock, pointer, signal);
+}
+
+class WatchedSignal implements TeardownSignal {
+  readonly #controller = new AbortController();
+  readonly #watch: Watch;
+  readonly #pointer: Pointer;
+  readonly #parent: AbortSignal | undefined;
+  readonly #onParentAbort = (): void => this.#abort(this.#parent?.reason);
+  readonly #pump: Promise<void>;
+  #disposed = false;
+
+  constructor(watch: Watch, clock: Pick<Clock, "defer">, pointer: Pointer, parent: AbortSignal | undefined) {
+    this.#watch = watch;
+    this.#pointer = pointer;
+    this.#parent = parent;
+    parent?.addEventListener("abort", this.#onParentAbort, { once: true });
+    this.#pump = new Promise<void>((resolve) => clock.defer(resolve)).then(() => this.#follow());
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    this.#parent?.removeEventListener("abort", this.#onParentAbort);
+    await this.#watch[Symbol.asyncDispose]();
+    await this.#pump;
+  }
+
+  /** Ends when the signal has aborted or is disposed; never rejects. */
+  async #follow(): Promise<void> {
+    try {
+      if (this.#parent?.aborted === true) throw this.#parent.reason;
+      for await (const event of this.#watch) {
+        if (this.#disposed) return;
+        const reason = this.#reasonIn(event);
+        if (reason !== undefined) throw reason;
+      }
+      throw watchEnded(this.#pointer, this.#parent);
+    } catch (reason) {
+      if (!this.#disposed) this.#abort(reason);
+    }
+  }
+
+  #reasonIn(event: Event): Error | undefined {
+    if (event.type === EventType.errored) return event.error;
+    if (event.type === EventType.destroyed) return cancelled(`${formatPointer(this.#pointer)} does not exist any more`);
+    // Markers carry a tombstone, whose phase is running.
+    if (event.resource.metadata.phase !== Phase.tearingDown) return undefined;
+    return cancelled(`${formatPointer(this.#pointer)} is being torn down`);
+  }
+
+  #abort(reason: unknown): void {
+    this.#parent?.removeEventListener("abort", this.#onParentAbort);
+    this.#controller.abort(reason);
+  }
+}
+
+const cancelled = (message: string): DOMException => new DOMException(message, "AbortError");

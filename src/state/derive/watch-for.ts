@@ -1,0 +1,84 @@
+import {
+  compareVersions,
+  isTombstone,
+  StateError,
+  type Metadata,
+  type Phase,
+  type Pointer,
+  type Resource,
+  type Tombstone,
+} from "../../resource/index.ts";
+import type { Watch } from "../core-state.ts";
+import { EventType, type CreatedEvent, type DestroyedEvent, type UpdatedEvent } from "../event.ts";
+import type { WatchCondition } from "../state.ts";
+import { watchEnded } from "./watch-ended.ts";
+
+type Change = CreatedEvent | UpdatedEvent | DestroyedEvent;
+
+const CHANGES: readonly EventType[] = [EventType.created, EventType.updated, EventType.destroyed];
+
+/** @throws {StateError} `invalid` for a condition that no event can meet. */
+export function checkWatchCondition({ events, phases }: WatchCondition): void {
+  if (events !== undefined && !(events.length > 0 && events.every((type) => CHANGES.includes(type)))) {
+    throw new StateError("invalid", `events must be some of ${CHANGES.join(", ")}, got ${JSON.stringify(events)}`);
+  }
+  if (phases?.length === 0) throw new StateError("invalid", "phases must not be empty: no resource is in no phase");
+}
+
+/** Takes events of one resource until one meets the condition, and releases the watch. */
+export async function watchFor(
+  watch: Watch,
+  pointer: Pointer,
+  condition: WatchCondition,
+  signal: AbortSignal | undefined,
+): Promise<Resource | Tombstone> {
+  let known: Change | undefined;
+  let resynced = false;
+  for await (const event of watch) {
+    switch (event.type) {
+      case EventType.errored:
+        throw event.error;
+      case EventType.resynced:
+        resynced = true;
+        break;
+      case EventType.bootstrapped:
+      case EventType.noop:
+        break;
+      case EventType.created:
+      case EventType.updated:
+      case EventType.destroyed:
+        for (const change of resynced ? changesBetween(known, event) : [event]) {
+          if (await isMet(condition, change)) return change.resource;
+        }
+        known = event;
+        resynced = false;
+        break;
+    }
+  }
+  throw watchEnded(pointer, signal);
+}
+
+async function isMet({ events, where, finalizersEmpty, phases }: WatchCondition, event: Change): Promise<boolean> {
+  const { type, resource } = event;
+  if (events !== undefined && !events.includes(type)) return false;
+  if (where !== undefined && !(await where(resource))) return false;
+  if (finalizersEmpty === true && (type === EventType.destroyed || resource.metadata.finalizers.length > 0))
+    return false;
+  return phases === undefined || (phases as readonly Phase[]).includes(resource.metadata.phase);
+}
+
+/** What must have happened between the last event before a resync and the present state after it. */
+function changesBetween(before: Change | undefined, present: Change): readonly Change[] {
+  if (before === undefined || before.type === EventType.destroyed || isTombstone(present.resource)) return [present];
+  if (present.type === EventType.destroyed) return [present];
+  const old = before.resource;
+  const { metadata } = present.resource;
+  if (!isSameLife(old.metadata, metadata)) return [{ type: EventType.destroyed, resource: old }, present];
+  if (old.metadata.version === metadata.version) return [];
+  return [{ type: EventType.updated, resource: present.resource, old }];
+}
+
+/** False when `after` is certainly another resource, created at the same address after `before` was destroyed. */
+function isSameLife(before: Metadata, after: Metadata): boolean {
+  return before.created === after.created && compareVersions(before.version, after.version) <= 0;
+}

@@ -1,0 +1,208 @@
+import type { Clock } from "../clock/index.ts";
+import { SortedEntries, type Entry } from "../internal/sorted-entries.ts";
+import {
+  createTombstone,
+  formatReference,
+  NO_FINALIZERS,
+  replaceMetadata,
+  sealMetadata,
+  StateError,
+  nextVersion,
+  withOwner,
+  type Kind,
+  type Pointer,
+  type Resource,
+  type Tombstone,
+} from "../resource/index.ts";
+import {
+  EventType,
+  sealResourceList,
+  type CompiledQuery,
+  type ExpectedPhase,
+  type ResourceList,
+} from "../state/index.ts";
+import { Bookmarks } from "./bookmark.ts";
+import { historyEvent } from "./history-event.ts";
+import { History } from "./history.ts";
+import type { ResolvedHistoryOptions } from "./history-options.ts";
+import { WatcherWakeups } from "./watcher-wakeups.ts";
+
+export interface CollectionOptions {
+  readonly history: ResolvedHistoryOptions;
+  readonly clock: Clock;
+}
+
+/**
+ * All resources of one type in one namespace, with their history and watchers.
+ *
+ * A write has two halves, both synchronous: `prepare…` checks and gives the value to store, `commit…` makes it visible
+ * and publishes it. Whatever must happen in between (a backing store) is the caller's, who keeps writes apart.
+ */
+export class Collection {
+  readonly kind: Kind;
+  readonly bookmarks: Bookmarks;
+  readonly history: History;
+  readonly wakeups: WatcherWakeups;
+  /** Stands in the events that concern the kind as a whole. */
+  readonly marker: Tombstone;
+  readonly #entries = new Map<string, Entry<Resource>>();
+  readonly #sorted = new SortedEntries<Resource>();
+  #list: ResourceList | undefined;
+
+  constructor(kind: Kind, options: CollectionOptions) {
+    this.kind = kind;
+    this.bookmarks = new Bookmarks(kind);
+    this.history = new History(options.history, this.bookmarks);
+    this.wakeups = new WatcherWakeups(this.history, options.clock);
+    this.marker = createTombstone({ ...kind, id: "" });
+  }
+
+  find(id: string): Resource | undefined {
+    return this.#entries.get(id)?.resource;
+  }
+
+  /** @throws {StateError} `not_found` */
+  get(pointer: Pointer): Resource {
+    const entry = this.#entries.get(pointer.id);
+    if (entry?.resource === undefined) throw notFound(pointer);
+    return entry.resource;
+  }
+
+  list(query: CompiledQuery | undefined): ResourceList {
+    if (query !== undefined) {
+      return sealResourceList(
+        this.#all().filter((resource) => query.matches(resource)),
+        this.history.written,
+      );
+    }
+    return (this.#list ??= sealResourceList(this.#all(), this.history.written));
+  }
+
+  prepareCreate(resource: Resource, owner: string, now: string): Resource {
+    const { metadata } =
+      resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
+    const { namespace, type, id, phase, finalizers, labels, annotations } = metadata;
+    if (this.#entries.has(id)) {
+      throw new StateError("already_exists", `${formatReference(metadata)} exists already`, { pointer: metadata });
+    }
+    return replaceMetadata(
+      resource,
+      sealMetadata(namespace, type, id, "1", owner, phase, now, now, finalizers, labels, annotations),
+    );
+  }
+
+  commitCreate(stored: Resource): void {
+    const entry: Entry<Resource> = { resource: stored };
+    this.#entries.set(stored.metadata.id, entry);
+    this.#sorted.add(entry);
+    this.#publish(EventType.created, stored, undefined);
+  }
+
+  prepareUpdate(resource: Resource, owner: string, expectedPhase: ExpectedPhase, now: string): Resource {
+    const offered = resource.metadata;
+    const stored = this.get(offered).metadata;
+    if (stored.owner !== owner) throw ownerConflict(stored, owner);
+    if (stored.version !== offered.version) {
+      throw new StateError(
+        "version_conflict",
+        `${formatReference(stored)} is not at version ${offered.version}, which the update was made from`,
+        {
+          pointer: stored,
+        },
+      );
+    }
+    if (expectedPhase !== "any" && stored.phase !== expectedPhase) {
+      throw new StateError(
+        "phase_conflict",
+        `${formatReference(stored)} is ${stored.phase}, not ${expectedPhase} as the update expects`,
+        {
+          pointer: stored,
+        },
+      );
+    }
+    return replaceMetadata(
+      resource,
+      sealMetadata(
+        offered.namespace,
+        offered.type,
+        offered.id,
+        nextVersion(stored.version),
+        offered.owner,
+        offered.phase,
+        stored.created,
+        now,
+        offered.finalizers,
+        offered.labels,
+        offered.annotations,
+      ),
+    );
+  }
+
+  commitUpdate(updated: Resource): void {
+    const entry = this.#entries.get(updated.metadata.id);
+    const old = entry?.resource;
+    if (entry === undefined || old === undefined)
+      throw new Error(`${formatReference(updated.metadata)} vanished within its own update`);
+    entry.resource = updated;
+    this.#publish(EventType.updated, updated, old);
+  }
+
+  /** @returns the resource as it is last seen. */
+  prepareDestroy(pointer: Pointer, owner: string): Resource {
+    const resource = this.get(pointer);
+    const { metadata } = resource;
+    if (metadata.owner !== owner) throw ownerConflict(metadata, owner);
+    if (metadata.finalizers !== NO_FINALIZERS && metadata.finalizers.length > 0) {
+      throw new StateError(
+        "pending_finalizers",
+        `${formatReference(metadata)} has finalizers left: ${metadata.finalizers.join(", ")}`,
+        {
+          pointer: metadata,
+        },
+      );
+    }
+    return resource;
+  }
+
+  commitDestroy(resource: Resource): void {
+    const entry = this.#entries.get(resource.metadata.id);
+    if (entry === undefined) throw new Error(`${formatReference(resource.metadata)} vanished within its own destroy`);
+    entry.resource = undefined;
+    this.#entries.delete(resource.metadata.id);
+    this.#sorted.remove();
+    this.#publish(EventType.destroyed, resource, undefined);
+  }
+
+  #all(): Resource[] {
+    const resources: Resource[] = [];
+    for (const { resource } of this.#sorted.read(this.#entries.values()))
+      if (resource !== undefined) resources.push(resource);
+    return resources;
+  }
+
+  #publish(type: EventType, resource: Resource, old: Resource | undefined): void {
+    this.#list = undefined;
+    this.history.publish(historyEvent(type, resource, old, this.history.written, this.bookmarks));
+    this.wakeups.published(resource.metadata.id);
+  }
+}
+
+function notFound(pointer: Pointer): StateError {
+  return new StateError("not_found", `${formatReference(withoutVersion(pointer))} does not exist`, { pointer });
+}
+
+/** A pointer may be full metadata, whose version says nothing about what is missing. */
+function withoutVersion({ namespace, type, id }: Pointer): Pointer {
+  return { namespace, type, id };
+}
+
+function ownerConflict(stored: Resource["metadata"], owner: string): StateError {
+  const claims = (name: string) => (name === "" ? "nobody" : JSON.stringify(name));
+  return new StateError(
+    "owner_conflict",
+    `${formatReference(stored)} is owned by ${claims(stored.owner)}, not by ${claims(owner)}`,
+    {
+      pointer: stored,
+    },
+  );
+}

@@ -1,0 +1,128 @@
+import { resourceBytes, type Resource } from "../resource/index.ts";
+import type { Event } from "../state/index.ts";
+import type { Bookmarks } from "./bookmark.ts";
+import type { ResolvedHistoryOptions } from "./history-options.ts";
+
+/**
+ * The latest events of one collection: a ring, bounded in events and in bytes. Positions count from 0 and never start
+ * again; watchers are cursors into it, so nothing is buffered for each of them.
+ */
+export class History {
+  readonly #limits: ResolvedHistoryOptions;
+  readonly #bookmarks: Bookmarks;
+  readonly #ring: (Event | undefined)[] = [];
+  #capacity: number;
+  /** Number of events ever published, which is the next position. */
+  #written = 0;
+  /** Position of the oldest event that the byte limit has left. */
+  #oldest = 0;
+  #bytes = 0;
+  /** The events that were last asked for, since many watchers ask for the same. */
+  #shared: { readonly from: number; readonly to: number; readonly events: readonly Event[] } | undefined;
+
+  constructor(limits: ResolvedHistoryOptions, bookmarks: Bookmarks) {
+    this.#limits = limits;
+    this.#bookmarks = bookmarks;
+    this.#capacity = limits.initialCapacity;
+  }
+
+  get written(): number {
+    return this.#written;
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** Position of the oldest event that a running watcher can still read. */
+  get oldestReadable(): number {
+    return Math.max(0, this.#written - this.#capacity, this.#oldest);
+  }
+
+  /** Position of the oldest event that a new watcher may start at. */
+  get oldestStart(): number {
+    return Math.max(0, Math.min(this.#written, Math.max(this.#oldestBookmark, this.#oldest)));
+  }
+
+  /** The lowest position that a bookmark may name: any, as long as the history grows instead of losing events. */
+  get #oldestBookmark(): number {
+    const { maxCapacity, gap } = this.#limits;
+    return this.#capacity < maxCapacity ? -1 : this.#written - this.#capacity + gap;
+  }
+
+  publish(event: Event): void {
+    const { maxCapacity } = this.#limits;
+    if (this.#written === this.#capacity && this.#capacity < maxCapacity) {
+      this.#capacity = Math.min(2 * this.#capacity, maxCapacity);
+    }
+    const slot = this.#written % this.#capacity;
+    const dropped = this.#ring[slot];
+    if (dropped !== undefined) this.#bytes -= eventBytes(dropped);
+    this.#ring[slot] = event;
+    this.#bytes += eventBytes(event);
+    this.#written++;
+    this.#oldest = Math.max(this.#oldest, this.#written - this.#capacity);
+    if (this.#bytes > this.#limits.maxBytes) this.#shed();
+  }
+
+  /** Events from position `from` up to now: one frozen array for all who ask for the same. */
+  since(from: number): readonly Event[] {
+    if (this.#shared?.from === from && this.#shared.to === this.#written) return this.#shared.events;
+    const events: Event[] = [];
+    for (let position = from; position < this.#written; position++) {
+      const event = this.#ring[position % this.#capacity];
+      if (event !== undefined) events.push(event);
+    }
+    const shared = { from, to: this.#written, events: Object.freeze(events) };
+    // one event is cheap to gather again, and keeping it would keep its resource alive
+    this.#shared = events.length > 1 ? shared : undefined;
+    return shared.events;
+  }
+
+  /** Position to start at so that the `count` latest events that `counts` agrees to are replayed, as far as kept. */
+  tail(count: number, counts: (event: Event) => boolean): number {
+    let start = this.#written;
+    let seen = 0;
+    for (let position = this.#written - 1; position >= this.oldestStart && seen < count; position--) {
+      const event = this.#ring[position % this.#capacity];
+      if (event === undefined || !counts(event)) continue;
+      start = position;
+      seen++;
+    }
+    return start;
+  }
+
+  /**
+   * Position after the one that `bookmark` names.
+   *
+   * @param least - The lowest position that the bookmark may name: −1, "before everything", or 0.
+   * @throws {StateError} `invalid_bookmark` when it is malformed, foreign, expired or of the future.
+   */
+  after(bookmark: Uint8Array, least: number): number {
+    const position = this.#bookmarks.decode(bookmark);
+    if (position < least || position >= this.#written) throw this.#bookmarks.invalid("names no event of this history");
+    if (position < this.#oldestBookmark || position + 1 < this.#oldest) {
+      throw this.#bookmarks.invalid("has expired: the history does not reach back that far");
+    }
+    return position + 1;
+  }
+
+  /** Lets the oldest events go until the byte limit holds; the newest one always stays. */
+  #shed(): void {
+    while (this.#bytes > this.#limits.maxBytes && this.#oldest < this.#written - 1) {
+      const slot = this.#oldest % this.#capacity;
+      const event = this.#ring[slot];
+      if (event !== undefined) this.#bytes -= eventBytes(event);
+      this.#ring[slot] = undefined;
+      this.#oldest++;
+    }
+    this.#shared = undefined;
+  }
+}
+
+/** Memory of an event besides its resource. Unit: bytes, approximate. The old content was counted by the event before. */
+const EVENT_BYTES = 64;
+
+function eventBytes(event: Event): number {
+  return EVENT_BYTES + resourceBytes(event.resource as Resource);
+}
