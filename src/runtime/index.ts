@@ -1,5 +1,4 @@
 export type { ControllerExplanation } from "./adapter.ts";
-export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "../log/index.ts";
 export type { Explanation } from "./explain/explain.ts";
 export type { EdgeType, GraphEdge } from "./graph/graph-edge.ts";
 export type { Graph } from "./graph/graph.ts";

@@ -1,4 +1,3 @@
-export { isCancellation } from "../internal/cancellation.ts";
 export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./views/access-filter.ts";
 export type { CoreState, ResourceList, Watch } from "./core-state.ts";
 export {
