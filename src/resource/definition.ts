@@ -107,7 +107,22 @@ export async function definitionOf(type: AnyResourceType): Promise<Resource<Reso
     printColumns: Object.entries(columns).map(([name, path]) => ({ name, jsonPath: toPrintPath(path) })),
     sensitivity: sensitive ? "sensitive" : "",
   });
-  return ResourceDefinitionType.create(type.type.toLowerCase(), spec);
+  return ResourceDefinitionType.create(type.type.toLowerCase(), spec, { annotations: schemaAnnotation(type) });
+}
+
+/**
+ * Annotation of a resource definition: the JSON Schema of the type's specs, as JSON text. The message of a definition has
+ * no field for it; peers pass annotations on as they are. `homeostat fields` shows it to people.
+ */
+export const SCHEMA_ANNOTATION = "homeostat/schema";
+
+/** Longer schemas are not published: a definition is read by every command. Unit: UTF-16 units. */
+const MAX_SCHEMA_LENGTH = 65_536;
+
+function schemaAnnotation({ source }: AnyResourceType): Readonly<Record<string, string>> {
+  const schema = source.jsonSchema?.();
+  const text = schema === undefined ? "" : JSON.stringify(schema);
+  return text === "" || text.length > MAX_SCHEMA_LENGTH ? {} : { [SCHEMA_ANNOTATION]: text };
 }
 
 /** A JSONPath (`$.size`) as definitions carry it: in curly braces, without the root (`{.size}`). */
@@ -155,7 +170,7 @@ function prefixesOf(name: string, suffix: string): readonly string[] {
 }
 
 /** The capitals of the name, if there are several: `rd` and `rds` for ResourceDefinitions. */
-function abbreviationsOf(name: string): readonly string[] {
+export function abbreviationsOf(name: string): readonly string[] {
   const capitals = name.replace(/[^A-Z]/g, "").toLowerCase();
   if (capitals.length < 2) return [];
   return capitals.endsWith("s") ? [capitals] : [capitals, `${capitals}s`];

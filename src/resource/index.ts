@@ -1,5 +1,13 @@
 export { capabilityOf, defineCapability, type Capability } from "./capability.ts";
-export { definitionOf, META_NAMESPACE, META_OWNER, NamespaceType, ResourceDefinitionType } from "./definition.ts";
+export {
+  definitionOf,
+  META_NAMESPACE,
+  META_OWNER,
+  NamespaceType,
+  ResourceDefinitionType,
+  SCHEMA_ANNOTATION,
+} from "./definition.ts";
+export { definitionsOf } from "./definitions.ts";
 export type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./meta-specs.ts";
 export { EMPTY_DICTIONARY, sealDictionary, sortedKeys, type Dictionary } from "./dictionary.ts";
 export { NO_FINALIZERS, sealFinalizers, withFinalizers, withoutFinalizers, type Finalizers } from "./finalizers.ts";
@@ -32,6 +40,7 @@ export {
   type LabelQuery,
   type LabelTerm,
 } from "./label-query.ts";
+export { labelKeyMistake } from "./label-key.ts";
 export { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
 export { OpaqueSpec, type OpaqueParts } from "./opaque-spec.ts";
 export { parsePhase, Phase } from "./phase.ts";
@@ -60,7 +69,8 @@ export {
   type SpecOf,
   type TypePresentation,
 } from "./resource-type.ts";
-export { shape, type Shape, type Shaped } from "./shape.ts";
+export { shape, type Shape, type Shaped, type ShapeSchema } from "./shape.ts";
+export type { JsonSchema } from "./json-schema.ts";
 export { jsonCodec } from "./json-codec.ts";
 export type { SpecCodec } from "./spec-codec.ts";
 export { formatSpecPath, type SpecIssue } from "./spec-issue.ts";

@@ -12,6 +12,7 @@ import {
   type LabelQuery,
   type LabelTerm,
 } from "./label-query.ts";
+import { LABEL_WORD, labelKeyMistake } from "./label-key.ts";
 import { StateError } from "./state-error.ts";
 
 /** Longer selectors are refused. Unit: UTF-16 units. */
@@ -26,8 +27,8 @@ const LONGEST_SELECTOR = 10_000;
  * - `size<10`, `size<=4GiB`, `size>1k`, `size>=0`: as numbers with units; a missing label never matches;
  * - `name lt m`, `le`, `gt`, `ge`: as text, by UTF-8 bytes; a missing label never matches.
  *
- * Keys and values with other characters than letters, digits and `.-_/:@+*~` stand in double quotes, as in JSON. The
- * empty selector matches everything.
+ * Values with other characters than letters, digits and `.-_/:@+*~` stand in double quotes, as in JSON; keys of labels
+ * have no others. The empty selector matches everything.
  *
  * @throws {StateError} `invalid`; the message names the place and what was expected there.
  */
@@ -48,7 +49,7 @@ type Token =
   | { readonly kind: "end"; readonly at: number };
 
 const SPACE = /\s*/y;
-const WORD = /[\p{L}\p{M}\p{N}._/:@+*~-]+/uy;
+const WORD = new RegExp(LABEL_WORD.source, "uy");
 const QUOTED = /"(?:[^"\\\p{Cc}]|\\.)*"/uy;
 const SYMBOL = /==|!=|<=|>=|[=<>!(),]/y;
 
@@ -87,8 +88,8 @@ class SelectorParser {
   }
 
   #term(): LabelTerm {
-    if (this.#skip("!")) return not(exists(this.#text("a label key")));
-    const key = this.#text("a label key");
+    if (this.#skip("!")) return not(exists(this.#key()));
+    const key = this.#key();
     const operator = this.#operator();
     if (operator === undefined) return exists(key);
     if (operator === "in") return oneOf(key, ...this.#list());
@@ -125,6 +126,14 @@ class SelectorParser {
 
   #atTermEnd(): boolean {
     return this.#atEnd() || (this.#token.kind === "symbol" && this.#token.value === ",");
+  }
+
+  #key(): string {
+    const { at } = this.#token;
+    const key = this.#text("a label key");
+    const mistake = labelKeyMistake(key);
+    if (mistake !== undefined) throw this.#error(at, mistake);
+    return key;
   }
 
   #text(wanted: string): string {
@@ -193,7 +202,7 @@ class SelectorParser {
   }
 }
 
-const BARE = new RegExp(`^(?:${WORD.source})$`, "u");
+const BARE = new RegExp(`^(?:${LABEL_WORD.source})$`, "u");
 const quote = (text: string): string => (BARE.test(text) ? text : JSON.stringify(text));
 
 function formatTerm({ key, operator, values, invert }: LabelTerm): string {

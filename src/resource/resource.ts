@@ -11,6 +11,7 @@ import { freezePlain, PlainDataError } from "./freeze-plain.ts";
 import { samePlain, type Immutable } from "./plain-data.ts";
 import { formatPointer, formatReference, type Pointer } from "./pointer.ts";
 import type { Encoding } from "./encoding.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { SpecCodec } from "./spec-codec.ts";
 import { StateError } from "./state-error.ts";
 
@@ -36,6 +37,8 @@ export interface SpecSource {
   parseSpec(value: unknown, pointer: Pointer): unknown;
   /** Writes and reads the specs. Default: JSON. */
   readonly codec?: SpecCodec | undefined;
+  /** What the schema accepts, as JSON Schema; undefined where its library cannot tell. */
+  jsonSchema?(): JsonSchema | undefined;
   /** What resources of the type can do, by capability. */
   readonly provisions?: ReadonlyMap<object, (resource: Resource) => object> | undefined;
 }

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { jsonSchemaOf, type JsonSchema } from "./json-schema.ts";
 import { formatPointer, type Pointer } from "./pointer.ts";
 import type { Resource, SpecSource } from "./resource.ts";
 import type { SpecCodec } from "./spec-codec.ts";
@@ -30,6 +31,10 @@ export class SchemaSource implements SpecSource {
   /** The same schema, with one thing more that its resources can do. */
   providing(capability: object, make: (resource: Resource) => object): SchemaSource {
     return new SchemaSource(this.type, this.#schema, this.codec, new Map([...this.provisions, [capability, make]]));
+  }
+
+  jsonSchema(): JsonSchema | undefined {
+    return jsonSchemaOf(this.#schema);
   }
 
   parseSpec(value: unknown, pointer: Pointer): unknown {

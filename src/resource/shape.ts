@@ -1,5 +1,6 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { describeValue } from "./describe-value.ts";
+import { shapeSchema } from "./shape-schema.ts";
 import type { SpecIssue } from "./spec-issue.ts";
 
 interface Primitives {
@@ -36,6 +37,11 @@ export type Shaped<S> = S extends keyof Primitives
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
+/** What {@link shape} makes: a Standard Schema that can also tell what it accepts, as JSON Schema. */
+export interface ShapeSchema<T> {
+  readonly "~standard": StandardSchemaV1.Props<T, T> & StandardJSONSchemaV1.Props<T, T>;
+}
+
 /**
  * A Standard Schema for a small spec, without a schema library. It refuses unknown keys, and reports every issue with
  * its path. For anything richer (defaults, unions, patterns) use Zod, Valibot, ArkType or the like.
@@ -46,8 +52,9 @@ type Flat<T> = { [K in keyof T]: T[K] };
  *
  * @throws {TypeError} when the shape itself is none.
  */
-export function shape<const S extends Shape>(template: S): StandardSchemaV1<Shaped<S>, Shaped<S>> {
+export function shape<const S extends Shape>(template: S): ShapeSchema<Shaped<S>> {
   const check = compile(template);
+  const toJsonSchema = (): Record<string, unknown> => ({ ...shapeSchema(template) });
   return {
     "~standard": {
       version: 1,
@@ -57,6 +64,7 @@ export function shape<const S extends Shape>(template: S): StandardSchemaV1<Shap
         const checked = check(value, report);
         return report.issues === undefined ? { value: checked as Shaped<S> } : { issues: report.issues };
       },
+      jsonSchema: { input: toJsonSchema, output: toJsonSchema },
     },
   };
 }

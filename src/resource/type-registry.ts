@@ -1,3 +1,4 @@
+import { checkLabelKeys } from "./label-key.ts";
 import { createMetadata, type Metadata } from "./metadata.ts";
 import { OpaqueSpec } from "./opaque-spec.ts";
 import { formatPointer } from "./pointer.ts";
@@ -34,13 +35,14 @@ export class TypeRegistry {
 
   /**
    * The resource as a State may store it: deeply frozen, its spec checked by its type's schema. Resources made by a
-   * {@link ResourceType} pass as they are.
+   * {@link ResourceType} pass as they are, once the keys of their labels are known to be such that can be selected.
    *
    * @throws {StateError} `invalid` when metadata or spec are refused.
    */
   admit<Spec>(resource: Resource<Spec>): Resource<Spec> {
     const sealed = isSealed(resource);
     const metadata = sealed ? resource.metadata : createMetadata(resource.metadata);
+    checkLabelKeys(metadata, metadata.labels);
     const source: SpecSource | undefined = this.#types.get(metadata.type)?.source;
     if (sealed && (source === undefined || source === sourceOf(resource))) return resource;
     const { spec } = resource;
