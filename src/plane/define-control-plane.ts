@@ -37,6 +37,10 @@ export function defineControlPlane(init: ControlPlaneInit): ControlPlane {
     resources.map(({ type }) => type),
   );
   checkTwice(
+    "resources: the alias",
+    resources.flatMap(({ presentation }) => presentation.aliases.map((alias) => alias.toLowerCase())),
+  );
+  checkTwice(
     "controllers",
     controllers.map(({ name }) => name),
   );

@@ -1,5 +1,5 @@
 import {
-  definitionOf,
+  definitionsOf,
   hasCode,
   META_NAMESPACE,
   META_OWNER,
@@ -14,7 +14,7 @@ const META_DESCRIPTION = "What the system knows about its own types and namespac
 
 /**
  * Writes the definitions of types and the descriptions of namespaces into a State, where tools look for them. In a State
- * that outlives its process, those of earlier runs are brought up to date. A type whose name follows no rules is not
+ * that outlives its process, those of earlier runs are brought up to date. An alias means one type. A type whose name follows no rules is not
  * described: it is known by its full name only.
  */
 export async function describeTypes(
@@ -32,19 +32,7 @@ export async function describeTypes(
   for (const [name, description] of descriptions) {
     await put(state, NamespaceType.create(name, { description }), options);
   }
-  for (const type of new Set(all)) {
-    const definition = await definitionOrUndefined(type);
-    if (definition !== undefined) await put(state, definition, options);
-  }
-}
-
-async function definitionOrUndefined(type: AnyResourceType): Promise<Resource | undefined> {
-  try {
-    return await definitionOf(type);
-  } catch (error) {
-    if (hasCode(error, "invalid")) return undefined;
-    throw error;
-  }
+  for (const definition of (await definitionsOf(all)).values()) await put(state, definition, options);
 }
 
 async function put(state: State, resource: Resource, { signal }: CallOptions): Promise<void> {
@@ -52,6 +40,13 @@ async function put(state: State, resource: Resource, { signal }: CallOptions): P
     await state.create(resource, { owner: META_OWNER, signal });
   } catch (error) {
     if (!hasCode(error, "already_exists")) throw error;
-    await state.updateWithConflicts(resource.metadata, () => resource.spec, { owner: META_OWNER, signal });
+    await state.updateWithConflicts(
+      resource.metadata,
+      (_, metadata) => {
+        Object.assign(metadata.annotations, resource.metadata.annotations);
+        return resource.spec;
+      },
+      { owner: META_OWNER, signal },
+    );
   }
 }

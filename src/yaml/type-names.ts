@@ -1,4 +1,4 @@
-import { definitionOf, hasCode, type AnyResourceType } from "../resource/index.ts";
+import { definitionsOf, type AnyResourceType } from "../resource/index.ts";
 
 /** A type, or why there is none. */
 export type NamedType = { readonly type: AnyResourceType } | { readonly reason: string };
@@ -43,25 +43,18 @@ export class TypeNames {
   }
 }
 
+/** A type whose name does not follow the rules of definitions is called by that name alone. */
 async function aliasesOf(types: Iterable<AnyResourceType>): Promise<ReadonlyMap<string, readonly AnyResourceType[]>> {
+  const all = [...types];
+  const definitions = await definitionsOf(all);
   const aliases = new Map<string, AnyResourceType[]>();
-  for (const type of types) {
-    for (const alias of await aliasesOfType(type)) {
+  for (const type of all) {
+    const names = [type.type, ...(definitions.get(type)?.spec.allAliases ?? [])];
+    for (const alias of new Set(names.map((name) => name.toLowerCase()))) {
       const known = aliases.get(alias);
       if (known === undefined) aliases.set(alias, [type]);
       else known.push(type);
     }
   }
   return aliases;
-}
-
-/** A type whose name does not follow the rules of definitions is called by that name alone. */
-async function aliasesOfType(type: AnyResourceType): Promise<ReadonlySet<string>> {
-  try {
-    const { spec } = await definitionOf(type);
-    return new Set([spec.type, ...spec.allAliases].map((alias) => alias.toLowerCase()));
-  } catch (error) {
-    if (hasCode(error, "invalid")) return new Set([type.type.toLowerCase()]);
-    throw error;
-  }
 }
