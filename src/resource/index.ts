@@ -69,7 +69,8 @@ export {
   type SpecOf,
   type TypePresentation,
 } from "./resource-type.ts";
-export { shape, type Shape, type Shaped, type ShapeSchema } from "./shape.ts";
+export { shape, type Shaped, type ShapeSchema } from "./shape.ts";
+export type { Shape } from "./shape-schema.ts";
 export type { JsonSchema } from "./json-schema.ts";
 export { jsonCodec } from "./json-codec.ts";
 export type { SpecCodec } from "./spec-codec.ts";

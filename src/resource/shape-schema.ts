@@ -1,5 +1,24 @@
 import type { JsonSchema } from "./json-schema.ts";
-import type { Shape } from "./shape.ts";
+
+/** What a {@link Shape} can name. */
+export interface Primitives {
+  string: string;
+  /** Finite. */
+  number: number;
+  /** Exact: within ±2^53. */
+  integer: number;
+  boolean: boolean;
+}
+
+/**
+ * What `shape` understands: the name of a primitive; `[item]` for a list of any length; an object of such, in
+ * which a key that ends in `?` is optional; or a function that returns the checked value and throws a complaint.
+ */
+export type Shape =
+  | keyof Primitives
+  | readonly [Shape]
+  | ((value: unknown) => unknown)
+  | { readonly [key: string]: Shape };
 
 /** A {@link Shape} as JSON Schema; a function may accept anything. */
 export function shapeSchema(template: Shape): JsonSchema {

@@ -1,26 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { describeValue } from "./describe-value.ts";
-import { shapeSchema } from "./shape-schema.ts";
+import { shapeSchema, type Primitives, type Shape } from "./shape-schema.ts";
 import type { SpecIssue } from "./spec-issue.ts";
-
-interface Primitives {
-  string: string;
-  /** Finite. */
-  number: number;
-  /** Exact: within ±2^53. */
-  integer: number;
-  boolean: boolean;
-}
-
-/**
- * What {@link shape} understands: the name of a primitive; `[item]` for a list of any length; an object of such, in
- * which a key that ends in `?` is optional; or a function that returns the checked value and throws a complaint.
- */
-export type Shape =
-  | keyof Primitives
-  | readonly [Shape]
-  | ((value: unknown) => unknown)
-  | { readonly [key: string]: Shape };
 
 /** The type of the values that fit a {@link Shape}. */
 export type Shaped<S> = S extends keyof Primitives
