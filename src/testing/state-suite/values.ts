@@ -145,17 +145,18 @@ export const values: readonly Scenario[] = [
     },
   },
   {
-    name: "ids of any text are told apart, keys of labels too",
+    name: "ids of any text are told apart, keys of annotations too",
     run: async (world: World) => {
       const { state } = world;
       const ids = ["a", "A", "a/", "a/b", "__proto__", "constructor", "a b", "ä", "a\u0308", "😀", "x".repeat(500)];
-      for (const id of ids) await world.create(id, { labels: { constructor: id, [id]: "own" } });
+      for (const id of ids) await world.create(id, { labels: { constructor: id }, annotations: { [id]: "own" } });
       const list = await state.list(world.kind);
       assert.deepEqual(new Set(list.map(({ metadata }) => metadata.id)), new Set(ids));
       for (const id of ids) {
         const { metadata } = await state.get(world.kind.ref(id));
         assert.equal(metadata.id, id);
-        assert.equal(metadata.labels[id], "own");
+        assert.equal(metadata.annotations[id], "own");
+        assert.equal(metadata.labels["constructor"], id);
       }
       await state.destroy(world.kind.ref("__proto__"));
       assert.equal(await state.getOrNull(world.kind.ref("__proto__")), undefined);
