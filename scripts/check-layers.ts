@@ -10,9 +10,7 @@ import { parseSync } from "oxc-parser";
 
 interface Layer {
   /** Folders of `src/` that its files may import. */
-  readonly imports: readonly string[] | "all";
-  /** Folders of `src/` of which its files may import types, nothing that exists at run time. */
-  readonly typeImports?: readonly string[];
+  readonly imports: readonly string[];
   /** Third-party packages that its files may import. Type-only imports count as well. */
   readonly packages?: readonly string[];
   /** Built-in modules that its files may import: the core should run anywhere. */
@@ -26,19 +24,19 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   clock: { imports: [], builtins: PORTABLE },
   log: { imports: [], builtins: PORTABLE },
   wire: { imports: [], builtins: PORTABLE },
-  internal: { imports: ["clock"], builtins: PORTABLE },
+  internal: { imports: [], builtins: PORTABLE },
   resource: {
     imports: ["wire", "internal"],
     packages: ["@standard-schema/spec", "pluralize", "re2js"],
     builtins: PORTABLE,
   },
-  state: { imports: ["resource", "internal", "clock"], builtins: PORTABLE },
+  state: { imports: ["resource", "clock"], builtins: PORTABLE },
   store: { imports: ["state", "resource", "internal", "clock"], builtins: PORTABLE },
-  memory: { imports: ["store", "state", "resource", "internal", "clock"], builtins: PORTABLE },
+  memory: { imports: ["store", "state", "resource", "clock"], builtins: PORTABLE },
   controller: { imports: ["state", "resource", "log", "clock"], builtins: PORTABLE },
   tasks: { imports: ["internal", "log", "clock"], builtins: PORTABLE },
   runtime: { imports: ["controller", "state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
-  yaml: { imports: ["state", "resource", "internal"], packages: ["yaml"], builtins: PORTABLE },
+  yaml: { imports: ["resource", "internal"], packages: ["yaml"], builtins: PORTABLE },
   protobuf: {
     imports: ["yaml", "resource", "internal", "wire"],
     packages: ["@bufbuild/protobuf", "@standard-schema/spec"],
@@ -51,7 +49,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: "all",
   },
   plane: {
-    imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "internal", "log", "clock"],
+    imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "log", "clock"],
     builtins: PORTABLE,
   },
   cli: {
@@ -60,9 +58,37 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: "all",
   },
   testing: {
-    imports: ["yaml", "runtime", "controller", "memory", "state", "resource", "internal", "wire", "log", "clock"],
+    imports: ["runtime", "controller", "memory", "state", "resource", "internal", "wire", "log", "clock"],
     builtins: "all",
   },
+};
+
+/**
+ * Folders inside a folder of `src/`, and which of their neighbours they may import. Files on the first level may be
+ * used by every room beside them and may use every room; what is not here may have no room inside.
+ */
+const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  state: { derive: [], views: [] },
+  rpc: { http2: [], server: ["http2"], client: ["http2", "server"] },
+  grpc: { gen: [], messages: [], server: ["messages", "gen"], client: ["messages"] },
+  runtime: {
+    metrics: [],
+    explain: [],
+    graph: [],
+    cache: ["metrics"],
+    guard: ["cache", "graph", "metrics"],
+    intake: ["cache", "graph", "metrics"],
+    classic: ["guard", "explain", "metrics"],
+    queue: ["guard", "explain", "metrics"],
+  },
+  cli: {
+    connect: ["args"],
+    args: ["connect", "print"],
+    print: ["args"],
+    apply: ["args", "print"],
+    commands: ["apply", "args", "connect", "print"],
+  },
+  testing: { "state-suite": [] },
 };
 
 /** Files of these folders may be imported one by one; every other folder only through its `index.ts`. */
@@ -77,7 +103,6 @@ const USERS: ReadonlySet<string> = new Set(["examples", "bench"]);
 interface Import {
   readonly specifier: string;
   readonly line: number;
-  readonly typeOnly: boolean;
 }
 
 interface Node {
@@ -94,14 +119,6 @@ function literalOf(value: unknown): string | undefined {
   return isNode(value) && value.type === "Literal" && typeof value["value"] === "string" ? value["value"] : undefined;
 }
 
-/** True when the declaration leaves nothing at run time: `import type …`, or a list in which each name is a type. */
-function isTypeOnly(node: Node): boolean {
-  if (node["importKind"] === "type" || node["exportKind"] === "type" || node.type === "TSImportType") return true;
-  const specifiers = node["specifiers"];
-  if (!Array.isArray(specifiers) || specifiers.length === 0) return false;
-  return specifiers.every((one: unknown) => isNode(one) && (one["importKind"] ?? one["exportKind"]) === "type");
-}
-
 function importsOf(file: string, text: string): Import[] {
   const { program, errors } = parseSync(file, text);
   const [error] = errors;
@@ -114,10 +131,10 @@ function importsOf(file: string, text: string): Import[] {
     const specifier = literalOf(value["source"]);
     if (specifier !== undefined) {
       const line = text.slice(0, value.start).split("\n").length;
-      found.push({ specifier, line, typeOnly: isTypeOnly(value) });
+      found.push({ specifier, line });
     } else if (value.type === "ImportExpression") {
       const line = text.slice(0, value.start).split("\n").length;
-      found.push({ specifier: "(computed)", line, typeOnly: false });
+      found.push({ specifier: "(computed)", line });
     }
     Object.values(value).forEach(visit);
   };
@@ -128,8 +145,25 @@ function importsOf(file: string, text: string): Import[] {
 const isTest = (file: string): boolean => /\.test(-d)?\.ts$/.test(file);
 const packageOf = (specifier: string): string => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 
+/** Permissions that some file made use of, as `folder what`: the others are taken away. */
+const used = new Set<string>();
+
+/** Says why a file of `folder`, at `from` below it, may not import `to` of the same folder; undefined when it may. */
+function roomObjection(folder: string, from: readonly string[], to: readonly string[]): string | undefined {
+  const [room, other] = [roomOf(from), roomOf(to)];
+  if (room === undefined || other === undefined || room === other) return undefined;
+  used.add(`${folder}/${room} ${other}`);
+  if (ROOMS[folder]?.[room]?.includes(other) === true) return undefined;
+  return `${folder}/${room} may not import ${folder}/${other}`;
+}
+
+/** The room of a path below a folder of `src/`; undefined for a file on its first level. */
+function roomOf(path: readonly string[]): string | undefined {
+  return path.length > 1 ? path[0] : undefined;
+}
+
 /** Says why `file` (relative to the root, with `/`) may not import `specifier`; undefined when it may. */
-function objection(file: string, { specifier, typeOnly }: Import): string | undefined {
+function objection(file: string, { specifier }: Import): string | undefined {
   const [top = "", second = ""] = file.split("/");
   const target = specifier.startsWith(".") ? posix.join(posix.dirname(file), specifier) : undefined;
 
@@ -144,6 +178,11 @@ function objection(file: string, { specifier, typeOnly }: Import): string | unde
   const folder = second.includes(".") ? undefined : second;
   const layer = folder === undefined ? undefined : LAYERS[folder];
   if (folder !== undefined && layer === undefined) return `folder ${folder} has no layer; give it one in this script`;
+  const below = file.split("/").slice(2);
+  const room = roomOf(below);
+  if (folder !== undefined && room !== undefined && ROOMS[folder]?.[room] === undefined) {
+    return `room ${folder}/${room} is not known; give it a line in this script`;
+  }
 
   if (target === undefined) {
     // Tests may use what they like; what they import reaches no user.
@@ -152,6 +191,7 @@ function objection(file: string, { specifier, typeOnly }: Import): string | unde
       if (layer?.builtins === "all" || layer?.builtins.includes(specifier) === true) return undefined;
       return `${folder ?? "src"} runs anywhere and does not use ${specifier}`;
     }
+    used.add(`${folder} ${packageOf(specifier)}`);
     if (layer?.packages?.includes(packageOf(specifier)) === true) return undefined;
     return `${packageOf(specifier)} is not for ${folder ?? "src"}`;
   }
@@ -164,16 +204,14 @@ function objection(file: string, { specifier, typeOnly }: Import): string | unde
   const [, other = "", ...rest] = target.split("/");
   if (other.includes(".")) return folder === undefined ? undefined : "nothing imports the package's own entry";
   if (other === folder) {
-    return rest.join("/") === "index.ts" && !isTest(file)
-      ? "files of a folder import each other, not their own index.ts"
-      : undefined;
+    if (isTest(file)) return undefined;
+    if (rest.join("/") === "index.ts") return "files of a folder import each other, not their own index.ts";
+    return roomObjection(other, below, rest);
   }
   if (!WITHOUT_INDEX.has(other) && rest.join("/") !== "index.ts") return `import ${other} through its index.ts`;
   if (folder === undefined || layer === undefined || isTest(file)) return undefined;
-  if (layer.imports === "all" || layer.imports.includes(other)) return undefined;
-  if (layer.typeImports?.includes(other) === true) {
-    return typeOnly ? undefined : `${folder} may import only types of ${other}`;
-  }
+  used.add(`${folder} ${other}`);
+  if (layer.imports.includes(other)) return undefined;
   return `${folder} may not import ${other}`;
 }
 
@@ -201,6 +239,21 @@ function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | un
   return undefined;
 }
 
+/** Permissions of the two tables that no file needs: each would let an arrow in that the house does not have. */
+function unusedPermissions(): string[] {
+  const granted = Object.entries(LAYERS).flatMap(([folder, { imports, packages = [] }]) =>
+    [...imports, ...packages].map((other) => `${folder} ${other}`),
+  );
+  const inside = Object.entries(ROOMS).flatMap(([folder, rooms]) =>
+    Object.entries(rooms).flatMap(([room, others]) => others.map((other) => `${folder}/${room} ${other}`)),
+  );
+  return [...granted, ...inside]
+    .filter((permission) => !used.has(permission))
+    .map(
+      (permission) => `scripts/check-layers.ts: no file needs the permission "${permission.replace(" ", " imports ")}"`,
+    );
+}
+
 const root = resolve(process.argv[2] ?? join(import.meta.dirname, ".."));
 const files = globSync("{src,test,examples,bench,scripts}/**/*.ts", { cwd: root, exclude: ["**/node_modules/**"] })
   .map((file) => file.split(sep).join("/"))
@@ -226,6 +279,9 @@ for (const file of files) {
 }
 const cycle = findCycle(graph);
 if (cycle !== undefined) problems.push(`import cycle: ${cycle.join(" → ")}`);
+
+// Another root than ours may hold a part of the house only.
+if (process.argv[2] === undefined) problems.push(...unusedPermissions());
 
 for (const problem of problems) console.error(problem);
 console.log(`layers: ${files.length} files, ${problems.length === 0 ? "no problem" : `${problems.length} problem(s)`}`);

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { addAnnotate, addApply, addDelete, addEdit, addLabel } from "./args/change-commands.ts";
+import { addAnnotate, addApply, addDelete, addEdit, addLabel } from "./change-commands.ts";
 import type { Choose } from "./args/flags.ts";
-import { addDescribe, addGet, addWatch } from "./args/look-commands.ts";
-import { addCompletion, addRun, addServe } from "./args/run-commands.ts";
+import { addDescribe, addGet, addWatch } from "./look-commands.ts";
+import { addCompletion, addRun, addServe } from "./run-commands.ts";
 
 const EXIT_CODES = `
 Exit codes:

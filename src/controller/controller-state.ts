@@ -44,16 +44,19 @@ export interface ControllerUncachedReader<Readable extends AnyResourceType> {
   listUncached<R extends Readable>(type: R, options?: ListOptions): Promise<ResourceList<SpecOf<R>, R["type"]>>;
 }
 
+/** Options of a controller's create. */
 export interface ControllerCreateOptions extends CallOptions {
   /** Creates the resource without an owner. Default: false, the controller owns what it creates. */
   readonly noOwner?: boolean | undefined;
 }
 
+/** Options of a controller's modify. */
 export interface ControllerModifyOptions extends ControllerCreateOptions {
   /** Phase that an existing resource must be in. Default: `running`. */
   readonly expectedPhase?: ExpectedPhase | undefined;
 }
 
+/** Options of a controller's destroy. */
 export interface ControllerDestroyOptions extends CallOptions {
   /** Act for this owner; the empty string is nobody. Default: the controller. */
   readonly owner?: string | undefined;

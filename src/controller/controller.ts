@@ -5,6 +5,7 @@ import type { Input } from "./input.ts";
 import type { Logger } from "../log/index.ts";
 import type { Output } from "./output.ts";
 
+/** An input that a classic controller may declare. */
 export type ClassicInput = Input<AnyResourceType, "weak" | "strong" | "destroyReady">;
 
 /** The resource types of a list of inputs or outputs. */
@@ -45,6 +46,7 @@ interface ClassicContext<
   ): Promise<void>;
 }
 
+/** What a classic `reconcile` gets: state, log, signal, clock, and the tracking of its outputs. */
 export interface ReconcileContext<
   I extends readonly ClassicInput[] = readonly ClassicInput[],
   O extends readonly Output[] = readonly Output[],
@@ -57,6 +59,7 @@ export interface ReconcileContext<
   trackOutputs(this: void, ...kinds: readonly Kind[]): void;
 }
 
+/** What a classic `run` gets: as {@link ReconcileContext}, and the wake-ups to loop over. */
 export interface RunContext<
   I extends readonly ClassicInput[] = readonly ClassicInput[],
   O extends readonly Output[] = readonly Output[],

@@ -33,6 +33,7 @@ export interface ReducedMetadata extends Pointer {
   readonly finalizersEmpty: boolean;
 }
 
+/** What a mapper gets besides the change. */
 export interface MapContext {
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -53,15 +54,19 @@ export interface MappedInput<
   readonly map?: Mapper<Target> | undefined;
 }
 
+/** A classic input that wakes on every change. */
 export const weak = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "weak"> =>
   Object.freeze({ kind: InputKind.weak, resource, id });
 
+/** A classic input that wakes on every change, and whose resources may be held by finalizers. */
 export const strong = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "strong"> =>
   Object.freeze({ kind: InputKind.strong, resource, id });
 
+/** A classic input that wakes only when a resource is tearing down and has no finalizers left. */
 export const destroyReady = <const R extends AnyResourceType>(resource: R, id?: string): Input<R, "destroyReady"> =>
   Object.freeze({ kind: InputKind.destroyReady, resource, id });
 
+/** A queue input whose every change is mapped to the primaries that it concerns. */
 export function mapped<const R extends AnyResourceType>(resource: R): MappedInput<R, "mapped", never>;
 export function mapped<const R extends AnyResourceType, const Target extends string = never>(
   resource: R,
@@ -71,6 +76,7 @@ export function mapped(resource: AnyResourceType, map?: Mapper): MappedInput {
   return Object.freeze({ kind: InputKind.mapped, resource, map });
 }
 
+/** As {@link mapped}, only for resources that are tearing down and have no finalizers left. */
 export function mappedDestroyReady<const R extends AnyResourceType>(
   resource: R,
 ): MappedInput<R, "mappedDestroyReady", never>;

@@ -27,6 +27,7 @@ export interface QueueContext<
   readonly clock: Clock;
 }
 
+/** What a queue `reconcile` gets: the address to look at, and state, log, signal, clock. */
 export interface QueueReconcileContext<
   P extends AnyResourceType = AnyResourceType,
   I extends readonly MappedInput[] = readonly MappedInput[],
@@ -36,6 +37,7 @@ export interface QueueReconcileContext<
   readonly ref: P extends AnyResourceType ? Ref<SpecOf<P>, P["type"]> : never;
 }
 
+/** What `mapInput` gets besides the change. */
 export interface MapInputContext<
   P extends AnyResourceType = AnyResourceType,
   I extends readonly MappedInput[] = readonly MappedInput[],

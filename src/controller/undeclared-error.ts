@@ -1,5 +1,6 @@
 import type { Pointer } from "../resource/index.ts";
 
+/** What was not declared: see the constants of the same name. */
 export const UndeclaredCode = {
   /** Read of something that is neither input nor output. */
   read: "undeclared_read",

@@ -2,6 +2,7 @@ import { lstat, mkdir } from "node:fs/promises";
 import { platform, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 
+/** Where {@link defaultEndpoint} looks. */
 export interface DefaultEndpointOptions {
   /** The environment of the process; `XDG_RUNTIME_DIR` counts. */
   readonly env: Readonly<Record<string, string | undefined>>;

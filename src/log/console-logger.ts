@@ -1,8 +1,10 @@
 import type { LogFields, Logger } from "./logger.ts";
 
+/** How much matters: see the constants of the same name. */
 export const LogLevel = { debug: "debug", info: "info", warn: "warn", error: "error" } as const;
 export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel];
 
+/** What {@link consoleLogger} writes, and how. */
 export interface ConsoleLoggerOptions {
   /** Lines below this level are not written. Default: `info`. */
   readonly level?: LogLevel | undefined;

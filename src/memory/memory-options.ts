@@ -4,6 +4,7 @@ import type { OverrunPolicy } from "../state/index.ts";
 import { resolveHistoryOptions, type HistoryOptions, type ResolvedHistoryOptions } from "../store/index.ts";
 import type { BackingStore } from "./backing-store.ts";
 
+/** Options of a {@link MemoryState}; each has a default. */
 export interface MemoryStateOptions {
   /** Types whose specs are checked on every write; resources of others pass as plain data. Default: none. */
   readonly types?: TypeRegistry | Iterable<AnyResourceType> | undefined;

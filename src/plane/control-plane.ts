@@ -62,6 +62,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
+/** How a control plane runs: until when, where it listens, where it logs. */
 export interface RunControlPlaneOptions {
   /** Stops the control plane. */
   readonly signal?: AbortSignal | undefined;

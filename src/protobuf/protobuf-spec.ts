@@ -31,6 +31,7 @@ export type MessageSpec<Desc extends DescMessage> = PlainMessage<MessageShape<De
 /** Schema and codec in one: the `spec` of a `defineResource`. */
 export interface ProtobufSpec<Spec, Input> extends StandardSchemaV1<Input, Spec>, Required<SpecCodec<Spec>> {}
 
+/** Options of {@link protobufSpec}. */
 export interface ProtobufSpecOptions {
   /** The types that a `google.protobuf.Any` inside may have; YAML and JSON need them. */
   readonly registry?: Registry | undefined;

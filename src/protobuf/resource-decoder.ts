@@ -22,6 +22,7 @@ const RESOURCE_TAG = 0x0a;
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** How a resource is decoded from its message. */
 export interface DecodeOptions {
   /** Leaves every spec as it came, also of types that are known. Default: false. */
   readonly skipDecoding?: boolean | undefined;

@@ -4,6 +4,7 @@ import { MetadataParts } from "./metadata.ts";
 
 /** Tags of the Resource message. */
 export const METADATA_TAG = 0x0a;
+/** Tag of the spec in the Resource message: field 2, length-delimited. */
 export const SPEC_TAG = 0x12;
 /** Tags of the Spec message. */
 export const PROTO_SPEC_TAG = 0x0a;

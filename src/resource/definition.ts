@@ -8,6 +8,7 @@ import { StateError } from "./state-error.ts";
 
 /** Namespace of the resources that describe namespaces and types, and owner of those that registries write. */
 export const META_NAMESPACE = "meta";
+/** Owner of the resources that describe namespaces and types. */
 export const META_OWNER = "meta";
 
 /** One per namespace; the id is its name. Informative: a namespace can be used without. */

@@ -4,6 +4,7 @@ import { describeValue } from "./describe-value.ts";
 /** Labels or annotations: strings by string, frozen, without a prototype, so that `__proto__` is a key like any other. */
 export type Dictionary = Readonly<Record<string, string>>;
 
+/** The dictionary without entries, one for all, so that emptiness can be compared by identity. */
 export const EMPTY_DICTIONARY: Dictionary = Object.freeze(copyDictionary({}));
 
 /**

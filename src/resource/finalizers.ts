@@ -3,6 +3,7 @@ import { describeValue } from "./describe-value.ts";
 /** A set of names that keeps insertion order. While it is not empty, its resource cannot be destroyed. */
 export type Finalizers = readonly string[];
 
+/** The empty list of finalizers, one for all, so that emptiness can be compared by identity. */
 export const NO_FINALIZERS: Finalizers = Object.freeze([]);
 
 /**

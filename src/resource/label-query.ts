@@ -32,15 +32,18 @@ const term = (key: string, operator: LabelOperator, values: readonly string[]): 
 
 /** The label is there, whatever its value. */
 export const exists = (key: string): LabelTerm => term(key, LabelOperator.exists, []);
+/** The label has this value. */
 export const equal = (key: string, value: string): LabelTerm => term(key, LabelOperator.equal, [value]);
 /** The label has one of the values. */
 export const oneOf = (key: string, ...values: readonly string[]): LabelTerm => term(key, LabelOperator.in, values);
 /** Comparison as text, by UTF-8 bytes. */
 export const lessThan = (key: string, value: string): LabelTerm => term(key, LabelOperator.lessThan, [value]);
+/** Comparison as text, by UTF-8 bytes; equal texts match. */
 export const lessOrEqual = (key: string, value: string): LabelTerm => term(key, LabelOperator.lessOrEqual, [value]);
 /** Comparison as numbers with units, such as `10kg` or `4GiB`; false when either side is no number. */
 export const lessThanNumeric = (key: string, value: string): LabelTerm =>
   term(key, LabelOperator.lessThanNumeric, [value]);
+/** Comparison as numbers with units, as {@link lessThanNumeric}; equal numbers match. */
 export const lessOrEqualNumeric = (key: string, value: string): LabelTerm =>
   term(key, LabelOperator.lessOrEqualNumeric, [value]);
 /** The opposite. `not(lessOrEqual…)` is "greater than", and does not match a missing label; `not(equal…)` does. */

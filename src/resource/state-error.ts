@@ -18,6 +18,7 @@ export const StateErrorCode = {
 } as const;
 export type StateErrorCode = (typeof StateErrorCode)[keyof typeof StateErrorCode];
 
+/** What a {@link StateError} carries besides its code and message. */
 export interface StateErrorOptions extends ErrorOptions {
   /** The resource concerned; every conflict carries one. */
   readonly pointer?: Pointer | undefined;
@@ -90,8 +91,13 @@ export function isConflict(error: unknown, filter: ConflictFilter = {}): boolean
   });
 }
 
+/** True when `error`, or anything in its cause chain, says that the resource does not exist. */
 export const isNotFound = (error: unknown): boolean => hasCode(error, "not_found");
+/** True when `error`, or anything in its cause chain, says that the resource has another owner. */
 export const isOwnerConflict = (error: unknown): boolean => hasCode(error, "owner_conflict");
+/** True when `error`, or anything in its cause chain, says that the resource is in another phase than expected. */
 export const isPhaseConflict = (error: unknown): boolean => hasCode(error, "phase_conflict");
+/** True when `error`, or anything in its cause chain, says that the bookmark is foreign or too old: resynchronise. */
 export const isInvalidBookmark = (error: unknown): boolean => hasCode(error, "invalid_bookmark");
+/** True when `error`, or anything in its cause chain, says that the State cannot do this. */
 export const isUnsupported = (error: unknown): boolean => hasCode(error, "unsupported");

@@ -38,4 +38,5 @@ export function createTombstone(reference: Pointer & { readonly version?: string
   return new TombstoneResource(createMetadata({ namespace, type, id, version }));
 }
 
+/** True for what stands for a resource that does not exist: an address without content. */
 export const isTombstone = (value: unknown): value is Tombstone => TombstoneResource.is(value);

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock/index.ts";
 
+/** A token bucket for the writes of a controller. */
 export interface RateLimit {
   /** Writes per second, on average. */
   readonly perSecond: number;

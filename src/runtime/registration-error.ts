@@ -1,3 +1,4 @@
+/** Why a registration was refused: see the constants of the same name. */
 export const RegistrationCode = {
   /** The controller is not made as one must be: no name, neither or both of `reconcile` and `run`, … */
   invalidController: "invalid_controller",

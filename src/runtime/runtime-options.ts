@@ -5,6 +5,7 @@ import { kindOf, type Kind } from "../resource/index.ts";
 import { ControllerMetrics, MetricsRegistry } from "./metrics/metrics.ts";
 import { checkRateLimit, type RateLimit } from "./rate-limiter.ts";
 
+/** Options of a {@link Runtime}; each has a default. */
 export interface RuntimeOptions {
   /** Controllers to register at once, as {@link Runtime.register} does. Default: none. */
   readonly controllers?: readonly (Controller | QueueController)[] | undefined;

@@ -16,6 +16,7 @@ import { Serial } from "./serial.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { Watches } from "./intake/watches.ts";
 
+/** Options of {@link Runtime.run}. */
 export interface RunOptions {
   /** Stops the runtime. */
   readonly signal?: AbortSignal | undefined;

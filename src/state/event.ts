@@ -22,6 +22,7 @@ interface EventBase {
   readonly revision?: number | undefined;
 }
 
+/** A resource came into being, or was there when the watch began. */
 export interface CreatedEvent<Spec = unknown> extends EventBase {
   readonly type: typeof EventType.created;
   readonly resource: Resource<Spec>;
@@ -29,6 +30,7 @@ export interface CreatedEvent<Spec = unknown> extends EventBase {
   readonly error?: undefined;
 }
 
+/** A resource changed. */
 export interface UpdatedEvent<Spec = unknown> extends EventBase {
   readonly type: typeof EventType.updated;
   readonly resource: Resource<Spec>;
@@ -37,6 +39,7 @@ export interface UpdatedEvent<Spec = unknown> extends EventBase {
   readonly error?: undefined;
 }
 
+/** A resource is gone. */
 export interface DestroyedEvent<Spec = unknown> extends EventBase {
   readonly type: typeof EventType.destroyed;
   /** The last content; a tombstone in the synthetic event that says "does not exist". */

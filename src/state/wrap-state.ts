@@ -33,6 +33,7 @@ import { castBatch, castEvent, CastWatch, isResourceType, ListCaster } from "./t
 import { modify, updateWithConflicts } from "./derive/update-with-conflicts.ts";
 import { checkWatchCondition, watchFor } from "./derive/watch-for.ts";
 
+/** Options of {@link wrapState}. */
 export interface WrapOptions {
   /** Gives the turns of the event loop between attempts. Default: the real one. */
   readonly clock?: Pick<Clock, "defer"> | undefined;

@@ -6,6 +6,7 @@ export interface Future<T> {
   readonly result: Promise<T>;
 }
 
+/** Options of {@link runWithSignal}. */
 export interface RunWithSignalOptions {
   /** Parent of the signal that the function gets. */
   readonly signal?: AbortSignal | undefined;

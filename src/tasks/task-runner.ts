@@ -1,5 +1,6 @@
 import { Task, type TaskOptions, type TaskSpec, type TaskState } from "./task.ts";
 
+/** Options of a {@link TaskRunner}: those of its tasks, and when a running task may stay. */
 export interface TaskRunnerOptions<Spec> extends TaskOptions {
   /** Whether two specs of one id ask for the same, so that a running task may stay. See {@link equalByOwnRule}. */
   readonly equal: (running: Spec, wanted: Spec) => boolean;

@@ -21,6 +21,7 @@ export interface TaskSpec<Input = undefined> {
   run(context: TaskContext<Input>): Promise<void> | void;
 }
 
+/** Options of a {@link Task}. */
 export interface TaskOptions {
   /** Gets the failures. Each line carries the task's id in the field `task`. */
   readonly log: Logger;

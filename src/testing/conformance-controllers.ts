@@ -87,6 +87,7 @@ export function strToSentenceController(sourceNamespace: string, targetNamespace
   });
 }
 
+/** Where {@link sumController} reads and writes. */
 export interface SumControllerOptions {
   readonly sourceNamespace: string;
   readonly targetNamespace: string;

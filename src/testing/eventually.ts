@@ -1,6 +1,7 @@
 import { SystemClock } from "../clock/index.ts";
 import { messageOf, withDeadline, type WaitOptions } from "./deadline.ts";
 
+/** Options of {@link eventually}. */
 export interface EventuallyOptions extends WaitOptions {
   /** Pause between two attempts. Unit: milliseconds. Default: 10. */
   readonly intervalMs?: number | undefined;

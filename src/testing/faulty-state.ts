@@ -20,6 +20,7 @@ export interface Fault {
   readonly answerLost?: boolean | undefined;
 }
 
+/** Which calls of a {@link FaultyState} fail, and how. */
 export interface FaultyStateOptions {
   /** Fails every n-th call that {@link FaultyStateOptions.fault} is about. Default: none. */
   readonly failEvery?: number | undefined;

@@ -22,6 +22,7 @@ export interface StateCall {
   readonly options: CallOptions & WatchKindOptions;
 }
 
+/** What an {@link InterceptedState} does around each call. */
 export interface InterceptOptions {
   /** Called ahead of each call, which waits for it; what it throws is the call's failure, and the store is not asked. */
   readonly before?: ((call: StateCall) => void | Promise<void>) | undefined;

@@ -1,5 +1,6 @@
 import type { LogFields, Logger, LogLevel } from "../log/index.ts";
 
+/** A line as {@link RecordingLogger} keeps it. */
 export interface LogLine {
   readonly level: LogLevel;
   readonly message: string;

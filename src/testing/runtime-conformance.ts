@@ -5,6 +5,7 @@ import { queueScenarios } from "./runtime-scenarios-queue.ts";
 import { RuntimeWorld, type RuntimeScenario, type RuntimeVariant } from "./runtime-world.ts";
 import type { TestApi } from "./test-api.ts";
 
+/** What {@link runtimeConformance} needs to know of the engine and State under test. */
 export interface RuntimeSuiteOptions {
   /** Opens an empty State, in which every namespace exists, for one test; the suite disposes of it. */
   readonly newState: () => CoreState | Promise<CoreState>;

@@ -25,6 +25,7 @@ const CACHED_KINDS: readonly AnyResourceType[] = [
   ...inEach(Sentence, "sentences"),
 ];
 
+/** The options under which the runtime's suite is run, by name. */
 export const RUNTIME_VARIANTS: Readonly<Record<RuntimeVariant, RuntimeOptions>> = {
   defaults: {},
   rateLimited: { changeRateLimit: { perSecond: 10, burst: 20 } },

@@ -14,6 +14,7 @@ import { watchOne } from "./state-suite/watch-one.ts";
 import { ScenarioSkipped, World, type Scenario } from "./state-suite/world.ts";
 import type { TestApi } from "./test-api.ts";
 
+/** What {@link stateConformance} needs to know of the State under test. */
 export interface StateSuiteOptions {
   /**
    * Opens a State for one test; the suite disposes of it. It must be empty, or `namespaces` must give names that

@@ -103,6 +103,7 @@ export class WatchFold {
   }
 }
 
+/** Options of {@link foldWatch}: where it starts and when it is complete. */
 export interface FoldOptions extends WaitOptions {
   /** What was there before the watch. Default: nothing. */
   readonly initial?: Iterable<Resource> | undefined;

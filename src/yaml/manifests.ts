@@ -6,6 +6,7 @@ import { TypeNames } from "./type-names.ts";
 import { formatPosition, YamlError, type Position } from "./yaml-error.ts";
 import { YamlSource } from "./yaml-source.ts";
 
+/** Options of {@link parseManifests}: the types that may come. */
 export interface ParseManifestsOptions {
   /** The types that manifests may be of. */
   readonly types: Iterable<AnyResourceType>;

@@ -37,6 +37,7 @@ export function formatResources(resources: Iterable<Resource>): string {
   return Array.from(resources, formatResource).join("---\n");
 }
 
+/** Options of {@link parseResource}: the types that may come. */
 export interface ParseResourceOptions extends SourceOptions {
   /** The types that may come. */
   readonly types: Iterable<AnyResourceType>;

@@ -3,16 +3,19 @@ import type { ResourceList } from "../core-state.ts";
 import type { CallOptions, CreateOptions, DestroyOptions, ExpectedPhase, GetOptions, ListOptions } from "../options.ts";
 import type { State, TeardownSignal } from "../state.ts";
 
+/** Options of {@link OwnedState.create}. */
 export interface OwnedCreateOptions extends CallOptions {
   /** Creates without an owner. Default: false. */
   readonly noOwner?: boolean | undefined;
 }
 
+/** Options of {@link OwnedState.modify}. */
 export interface OwnedModifyOptions extends OwnedCreateOptions {
   /** Phase that an existing resource must be in. Default: `running`. */
   readonly expectedPhase?: ExpectedPhase | undefined;
 }
 
+/** Options of {@link OwnedState.destroy}. */
 export interface OwnedDestroyOptions extends CallOptions {
   /** Acts for this owner; the empty string is nobody. Default: the view's owner. */
   readonly owner?: string | undefined;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "./args/duration.ts";
 import {
   collect,
   ID_HELP,
@@ -10,7 +10,7 @@ import {
   type Choose,
   type Flags,
   type SelectionFlags,
-} from "./flags.ts";
+} from "./args/flags.ts";
 
 export function addApply(program: Command, choose: Choose): void {
   const command = program
@@ -21,7 +21,7 @@ export function addApply(program: Command, choose: Choose): void {
   withEndpoint(withOwner(withNamespace(command))).action(
     (flags: Flags & SelectionFlags & { filename: readonly string[]; recursive?: boolean; owner?: string }) =>
       choose(async (session) => {
-        const { apply } = await import("../commands/apply.ts");
+        const { apply } = await import("./commands/apply.ts");
         const { filename: files, recursive, namespace, owner } = flags;
         return session.write(flags, (context) => apply(context, { files, recursive, namespace, owner }));
       }),
@@ -37,7 +37,7 @@ export function addEdit(program: Command, choose: Choose): void {
   withEndpoint(withOwner(withNamespace(command))).action(
     (type: string, id: string | undefined, flags: Flags & SelectionFlags & { owner?: string }) =>
       choose(async (session) => {
-        const { edit } = await import("../commands/edit.ts");
+        const { edit } = await import("./commands/edit.ts");
         const names = id === undefined ? [type] : [type, id];
         const { namespace, owner } = flags;
         return session.write(flags, (context) => edit(context, { names, namespace, owner }));
@@ -66,7 +66,7 @@ function addMetadataCommand(program: Command, choose: Choose, name: string, part
   withEndpoint(withOwner(withSelection(command))).action(
     (type: string, rest: readonly string[], flags: MetadataFlags) =>
       choose(async (session) => {
-        const { editMetadata } = await import("../commands/edit-metadata.ts");
+        const { editMetadata } = await import("./commands/edit-metadata.ts");
         return session.write(flags, (context) => editMetadata(context, part, { ...flags, names: [type, ...rest] }));
       }),
   );
@@ -88,7 +88,7 @@ export function addDelete(program: Command, choose: Choose): void {
       flags: Flags & SelectionFlags & { all?: boolean; wait: boolean; ignoreNotFound?: boolean; owner?: string },
     ) =>
       choose(async (session) => {
-        const { deleteResources } = await import("../commands/delete.ts");
+        const { deleteResources } = await import("./commands/delete.ts");
         const timeoutMs = parseDuration(flags.timeout ?? "0");
         return session.write(flags, (context) =>
           deleteResources(context, { ...flags, names: [type, ...ids], timeoutMs }),

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ExitCode } from "../exit-code.ts";
+import type { ExitCode } from "./exit-code.ts";
 import {
   ID_HELP,
   withEndpoint,
@@ -9,9 +9,9 @@ import {
   type Flags,
   type OutputFlags,
   type SelectionFlags,
-} from "./flags.ts";
-import { parseOutputFormat } from "./output-format.ts";
-import type { Session } from "../connect/session.ts";
+} from "./args/flags.ts";
+import { parseOutputFormat } from "./args/output-format.ts";
+import type { Session } from "./connect/session.ts";
 
 export function addGet(program: Command, choose: Choose): void {
   const command = program
@@ -44,7 +44,7 @@ async function get(
 ): Promise<ExitCode> {
   const { namespace, allNamespaces, selector, watch, headers, showSensitive } = flags;
   const format = parseOutputFormat(flags.output);
-  const command = await import("../commands/get.ts");
+  const command = await import("./commands/get.ts");
   return session.read(flags, (context) =>
     command.get(context, { names, format, namespace, allNamespaces, selector, watch, headers, showSensitive }),
   );
@@ -59,7 +59,7 @@ export function addDescribe(program: Command, choose: Choose): void {
   withEndpoint(withSelection(command).option("--show-sensitive", "show the specs of sensitive types")).action(
     (type: string, ids: readonly string[], flags: Flags & SelectionFlags & { showSensitive?: boolean }) =>
       choose(async (session) => {
-        const { describe } = await import("../commands/describe.ts");
+        const { describe } = await import("./commands/describe.ts");
         return session.read(flags, (context) => describe(context, { ...flags, names: [type, ...ids] }));
       }),
   );
