@@ -207,6 +207,8 @@ export {
   describeTypes,
   type ControlPlane,
   type ControlPlaneInit,
+  type PlaneContext,
+  type PlaneTask,
   type RunControlPlaneOptions,
   type StartContext,
 } from "./plane/index.ts";

@@ -38,8 +38,7 @@ const node = (folder: string, ...args: readonly string[]) =>
 
 async function typecheck(folder: string, more: object = {}): Promise<void> {
   const { compilerOptions } = JSON.parse(await read("tsconfig.json")) as { compilerOptions: object };
-  // Readers need not annotate what they export.
-  const options = { ...compilerOptions, isolatedDeclarations: false, declaration: false, ...more };
+  const options = { ...compilerOptions, ...more };
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["*.ts"] }));
   await run(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder]).catch((error: unknown) => {
     throw new Error((error as { stdout: string }).stdout, { cause: error });

@@ -39,6 +39,8 @@ describe("defineControlPlane", () => {
     [{ resources: [], state: new MemoryState() }, /state must be a function/],
     [{ resources: [], listen: "9000" }, /listen must be unix:PATH or tcp:HOST:PORT, got "9000"/],
     [{ resources: [], onStart: 1 }, /onStart must be a function/],
+    [{ resources: [], onStop: 1 }, /onStop must be a function/],
+    [{ resources: [], tasks: [{ name: "a" }] }, /tasks\[0\] must be a task with a name and a run method/],
     [{ resources: [], runtime: 1 }, /runtime must be an object/],
     [{ resources: [], namespaces: { a: 1 } }, /namespaces.a must be a description/],
   ])("refuses %#", (init, reason) => {
@@ -175,6 +177,102 @@ describe("running a control plane", () => {
     const slow = defineControlPlane({ state: () => (stop.abort(), Promise.resolve(state)), resources: [] });
     await slow.run({ signal });
     await expect(state.list(Int)).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("a stop drains first, while controllers and tasks still run, and cleans up last", async () => {
+    const stop = new AbortController();
+    const story: string[] = [];
+    const seen = Promise.withResolvers<void>();
+    const reader = controller({
+      name: "Reader",
+      inputs: [weak(Int)],
+      async reconcile({ state }) {
+        const ids = (await state.list(Int)).map(({ metadata }) => metadata.id);
+        story.push(`reconciled ${ids.join()}`);
+        if (ids.includes("last")) seen.resolve();
+      },
+    });
+    const { state, ended } = run(
+      {
+        controllers: [reader],
+        tasks: [
+          {
+            name: "idle",
+            run: ({ signal }) =>
+              new Promise((resolve) =>
+                signal.addEventListener("abort", () => {
+                  story.push("task ended");
+                  resolve();
+                }),
+              ),
+          },
+          { name: "done at once", run: () => Promise.resolve() },
+        ],
+        onStart: ({ defer }) => {
+          defer(() => void story.push("first given, last run"));
+          defer(() => void story.push("last given, first run"));
+        },
+        onStop: async ({ state: given }) => {
+          await given.create(Int.create("last", { value: 1 }));
+          await seen.promise;
+          story.push("drained");
+        },
+      },
+      { signal: stop.signal, onReady: () => stop.abort() },
+    );
+    await ended;
+    expect(story.slice(-5)).toEqual([
+      "reconciled last",
+      "drained",
+      "task ended",
+      "last given, first run",
+      "first given, last run",
+    ]);
+    expect(state.disposed).toBe(1);
+  });
+
+  test("cleanups run when the start fails, and one that throws does not stop the others", async () => {
+    const story: string[] = [];
+    const { state, ended } = run({
+      onStart: ({ defer }) => {
+        defer(() => void story.push("cleaned"));
+        defer(() => Promise.reject(new Error("dirt")));
+        throw new Error("no start");
+      },
+    });
+    await expect(ended).rejects.toThrow("no start");
+    expect(story).toEqual(["cleaned"]);
+    expect(state.disposed).toBe(1);
+  });
+
+  test("a task that fails ends the control plane, also while it drains", async () => {
+    const task = { name: "broken", run: () => Promise.reject(new Error("task broken")) };
+    await expect(run({ tasks: [task] }).ended).rejects.toThrow("task broken");
+    const stop = new AbortController();
+    const draining = Promise.withResolvers<void>();
+    const late = { name: "late", run: () => draining.promise.then(() => Promise.reject(new Error("broke late"))) };
+    const { ended } = run(
+      {
+        tasks: [late],
+        onStop: ({ signal }) => {
+          draining.resolve();
+          return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        },
+      },
+      { signal: stop.signal, onReady: () => stop.abort() },
+    );
+    await expect(ended).rejects.toThrow("broke late");
+  });
+
+  test("a drain has the time that the stop has, or all the time there is", async () => {
+    const stop = new AbortController();
+    const forever = () => new Promise<void>(() => {});
+    const onReady = () => stop.abort();
+    const { state, ended } = run({ onStop: forever }, { signal: stop.signal, stopTimeoutMs: 20, onReady });
+    await expect(ended).rejects.toThrow("did not stop within 20 ms");
+    await expect.poll(() => state.disposed).toBe(1);
+    const again = new AbortController();
+    await run({}, { signal: again.signal, stopTimeoutMs: Infinity, onReady: () => again.abort() }).ended;
   });
 
   test("nothing is opened for a signal that has aborted already", async () => {

@@ -4,12 +4,31 @@ import type { AnyResourceType } from "../resource/index.ts";
 import type { RuntimeOptions } from "../runtime/index.ts";
 import type { State } from "../state/index.ts";
 
-/** What {@link ControlPlaneInit.onStart} is given. */
-export interface StartContext {
+/** What the hooks and tasks of a control plane are given. */
+export interface PlaneContext {
   readonly state: State;
-  /** Aborts when the control plane stops. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
+}
+
+/** What {@link ControlPlaneInit.onStart} is given. Its signal aborts when the control plane is asked to stop. */
+export interface StartContext extends PlaneContext {
+  /**
+   * Runs `cleanup` when controllers and tasks have stopped, or the start has failed: last given, first run. What it
+   * throws fails the stop, after the other cleanups.
+   */
+  defer(this: void, cleanup: () => void | Promise<void>): void;
+}
+
+/** An activity beside the controllers, such as a screen, a poller or a server. */
+export interface PlaneTask {
+  /** For messages. */
+  readonly name: string;
+  /**
+   * Starts with the controllers. It may return at any time; its signal aborts when the controllers stop, which is after
+   * {@link ControlPlaneInit.onStop}. What it throws before ends the control plane.
+   */
+  run(context: PlaneContext): Promise<void>;
 }
 
 /** What {@link defineControlPlane} takes. */
@@ -34,6 +53,13 @@ export interface ControlPlaneInit {
   readonly listen?: string | readonly string[] | undefined;
   /** Runs once before the controllers start, for example to create resources. What it throws ends the control plane. */
   readonly onStart?: ((context: StartContext) => void | Promise<void>) | undefined;
+  /** Activities beside the controllers. Default: none. */
+  readonly tasks?: readonly PlaneTask[] | undefined;
+  /**
+   * Runs once when the control plane is asked to stop, while controllers, tasks and server still run, for example to
+   * drain. Everything else stops when it returns or throws. Its signal aborts when the time to stop is over.
+   */
+  readonly onStop?: ((context: PlaneContext) => void | Promise<void>) | undefined;
 }
 
 /** A checked {@link ControlPlaneInit}, with its defaults filled in. */
@@ -46,6 +72,8 @@ export interface ControlPlane {
   /** Undefined when it is left to whoever runs the control plane. */
   readonly listen: readonly string[] | undefined;
   readonly onStart: ((context: StartContext) => void | Promise<void>) | undefined;
+  readonly tasks: readonly PlaneTask[];
+  readonly onStop: ((context: PlaneContext) => void | Promise<void>) | undefined;
   /**
    * Runs everything until the signal aborts, then stops it in order and resolves.
    *
@@ -72,6 +100,11 @@ export interface RunControlPlaneOptions {
   readonly listen?: readonly string[] | undefined;
   /** Called once, when the controllers run and the State is served at these addresses. */
   readonly onReady?: ((addresses: readonly string[]) => void | Promise<void>) | undefined;
-  /** Time for everything to stop. Unit: milliseconds. Default: 15 s. */
+  /**
+   * Called for each address that cannot be served; the control plane then runs without it. Default: that ends the
+   * control plane.
+   */
+  readonly onListenError?: ((error: Error, address: string) => void) | undefined;
+  /** Time for everything to stop, `onStop` included; may be `Infinity`. Unit: milliseconds. Default: 15 s. */
   readonly stopTimeoutMs?: number | undefined;
 }

@@ -11,6 +11,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   "runtime",
   "listen",
   "onStart",
+  "tasks",
+  "onStop",
 ] satisfies readonly (keyof ControlPlaneInit)[]);
 
 /**
@@ -25,9 +27,12 @@ export function defineControlPlane(init: ControlPlaneInit): ControlPlane {
   }
   const resources = listOf("resources", init.resources, isResourceType, "made by defineResource");
   const controllers = listOf("controllers", init.controllers ?? [], isController, "a controller with a name");
-  const { state = () => new MemoryState({ types: resources }), runtime = {}, onStart, namespaces = {} } = init;
+  const tasks = listOf("tasks", init.tasks ?? [], isTask, "a task with a name and a run method");
+  const { state = () => new MemoryState({ types: resources }), runtime = {}, onStart, onStop, namespaces = {} } = init;
   if (typeof state !== "function") throw refused("state", "must be a function that opens it: () => new MemoryState()");
-  if (onStart !== undefined && typeof onStart !== "function") throw refused("onStart", "must be a function");
+  for (const [field, hook] of Object.entries({ onStart, onStop })) {
+    if (hook !== undefined && typeof hook !== "function") throw refused(field, "must be a function");
+  }
   if (typeof runtime !== "object" || runtime === null) throw refused("runtime", "must be an object of options");
   for (const [name, description] of Object.entries(namespaces)) {
     if (typeof description !== "string") throw refused(`namespaces.${name}`, "must be a description");
@@ -44,6 +49,10 @@ export function defineControlPlane(init: ControlPlaneInit): ControlPlane {
     "controllers",
     controllers.map(({ name }) => name),
   );
+  checkTwice(
+    "tasks",
+    tasks.map(({ name }) => name),
+  );
   const plane: ControlPlane = {
     state,
     resources,
@@ -52,6 +61,8 @@ export function defineControlPlane(init: ControlPlaneInit): ControlPlane {
     runtime,
     listen: addressesOf(init.listen),
     onStart,
+    tasks,
+    onStop,
     run: (options) => runControlPlane(plane, options),
   };
   return Object.freeze(plane);
@@ -81,6 +92,10 @@ function isResourceType(value: unknown): value is AnyResourceType {
 
 function isController(value: unknown): value is ControlPlane["controllers"][number] {
   return isObject(value) && typeof value["name"] === "string" && value["name"] !== "";
+}
+
+function isTask(value: unknown): value is ControlPlane["tasks"][number] {
+  return isController(value) && "run" in value && typeof value.run === "function";
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

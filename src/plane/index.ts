@@ -1,3 +1,10 @@
-export type { ControlPlane, ControlPlaneInit, RunControlPlaneOptions, StartContext } from "./control-plane.ts";
+export type {
+  ControlPlane,
+  ControlPlaneInit,
+  PlaneContext,
+  PlaneTask,
+  RunControlPlaneOptions,
+  StartContext,
+} from "./control-plane.ts";
 export { defineControlPlane } from "./define-control-plane.ts";
 export { describeTypes } from "./describe-types.ts";

@@ -12,12 +12,20 @@ export async function serveState(
   listen: readonly string[],
   types: readonly AnyResourceType[],
   logger: Logger,
+  onListenError?: (error: Error, address: string) => void,
 ): Promise<Serving> {
   const { server } = await import("../grpc/index.ts");
   const serving = server(state, { types, logger });
   const addresses: string[] = [];
   try {
-    for (const address of listen) addresses.push((await serving.listen(address)).address);
+    for (const address of listen) {
+      try {
+        addresses.push((await serving.listen(address)).address);
+      } catch (error) {
+        if (onListenError === undefined || !(error instanceof Error)) throw error;
+        onListenError(error, address);
+      }
+    }
   } catch (error) {
     await serving.close({ graceMs: 0 });
     throw error;

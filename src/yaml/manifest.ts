@@ -1,7 +1,7 @@
 import type { AnyResourceType, Resource } from "../resource/index.ts";
 import { buildResource, isErrors } from "./build-resource.ts";
 import { collect, METADATA_FIELDS, NO_ADDRESS, readMetadata, type MetadataReading } from "./metadata-yaml.ts";
-import { readPlainValue } from "./plain-value.ts";
+import { readPlainValue, type KeepText } from "./plain-value.ts";
 import type { TypeNames } from "./type-names.ts";
 import type { YamlError } from "./yaml-error.ts";
 import type { Entry, YamlSource } from "./yaml-source.ts";
@@ -27,6 +27,7 @@ export async function readManifest(
   source: YamlSource,
   types: TypeNames,
   errors: YamlError[],
+  keepText?: KeepText,
 ): Promise<Manifest | undefined> {
   const parts = collect(errors, () => source.entriesOf(source.root, []));
   if (parts === undefined) return undefined;
@@ -47,7 +48,7 @@ export async function readManifest(
   const values = { ...NO_ADDRESS, ...reading.values, type: type.type };
   const init = values.namespace === "" ? { ...values, namespace: type.namespace } : values;
   const spec = parts.find(({ key }) => key === "spec")?.value ?? null;
-  const value = collect(errors, () => ({ spec: readPlainValue(source, spec, ["spec"]) ?? {} }));
+  const value = collect(errors, () => ({ spec: readPlainValue(source, spec, ["spec"], keepText) ?? {} }));
   if (value === undefined) return undefined;
   const built = buildResource(source, init, value.spec, type);
   if (!isErrors(built)) return { resource: built, hasSpec: parts.some(({ key }) => key === "spec") };

@@ -275,6 +275,33 @@ metadata: { type: test/note, id: 1, namespace: home, annotations: { a: b }, fina
   });
 });
 
+describe("texts that are kept", () => {
+  test.each([
+    ["0022", "0022"],
+    ["1.10", "1.10"],
+    ["yes", "yes"],
+    ["1e3", "1e3"],
+    ["0x1F", "0x1F"],
+    ["true", "true"],
+    ["~", "~"],
+    ["", ""],
+    ["'0022'", "0022"],
+    ["*anchored", "010"],
+    ["12345678901234567890123", "12345678901234567890123"],
+  ])("a field that keeps its text has %s as %s, and others have what YAML reads", async (written, kept) => {
+    const Env = defineResource({
+      type: "Envs.example.dev",
+      spec: z.object({ first: z.number(), env: z.record(z.string(), z.string()) }),
+    });
+    const { resources, errors } = await parseManifests(
+      `metadata: { type: env, id: a }\nspec:\n  first: &anchored 010\n  env:\n    X: ${written}\n`,
+      { types: [Env], keepText: ([, field, key]) => field === "env" && key !== undefined },
+    );
+    expect(errors).toEqual([]);
+    expect(resources[0]?.spec).toEqual({ first: 10, env: { X: kept } });
+  });
+});
+
 describe("hostile manifests", () => {
   test("prototype keys are keys like any other", async () => {
     const Any = defineResource({ type: "test/any", spec: shape((value) => value) });

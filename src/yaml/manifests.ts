@@ -14,6 +14,11 @@ export interface ParseManifestsOptions {
   readonly otherTypes?: ((name: string) => AnyResourceType | undefined) | undefined;
   /** Name of the file, for positions. */
   readonly file?: string | undefined;
+  /**
+   * Says which fields stay the text that is written, such as `["spec", "env", "MODE"]`: there `0022` is "0022", `1.10` is
+   * "1.10", and nothing is "". Default: none; values have the types that YAML 1.2 gives them.
+   */
+  readonly keepText?: ((field: readonly (string | number)[]) => boolean) | undefined;
   /** Longer texts are refused. Unit: UTF-16 units. Default: 1 Mi. */
   readonly maxLength?: number | undefined;
 }
@@ -57,8 +62,8 @@ const DEFAULTS = { maxLength: 2 ** 20 } as const;
  * A mistake in one document never hides another document. The promise rejects only for programming mistakes.
  */
 export async function parseManifests(text: string, options: ParseManifestsOptions): Promise<Manifests> {
-  const { file, maxLength = DEFAULTS.maxLength } = options;
-  const reader = new ManifestReader(new TypeNames(options.types, options.otherTypes), file);
+  const { file, maxLength = DEFAULTS.maxLength, keepText } = options;
+  const reader = new ManifestReader(new TypeNames(options.types, options.otherTypes), file, keepText);
   if (text.length > maxLength) {
     const start = { file, line: 1, column: 1 };
     reader.errors.push(
@@ -79,17 +84,19 @@ class ManifestReader implements Manifests {
   readonly #sources = new Map<Resource, YamlSource>();
   readonly #types: TypeNames;
   readonly #file: string | undefined;
+  readonly #keepText: ParseManifestsOptions["keepText"];
 
-  constructor(types: TypeNames, file: string | undefined) {
+  constructor(types: TypeNames, file: string | undefined, keepText: ParseManifestsOptions["keepText"]) {
     this.#types = types;
     this.#file = file;
+    this.#keepText = keepText;
   }
 
   async read({ text, firstLine }: DocumentText): Promise<void> {
     const errors: YamlError[] = [];
     const source = collect(errors, () => new YamlSource(text, { file: this.#file, firstLine }));
     if (source !== undefined && source.root !== null) {
-      const manifest = await readManifest(source, this.#types, errors);
+      const manifest = await readManifest(source, this.#types, errors, this.#keepText);
       if (manifest !== undefined && errors.length === 0) this.#add(manifest, source, errors);
     }
     this.errors.push(...errors.sort((a, b) => a.line - b.line || a.column - b.column));

@@ -12,30 +12,39 @@ const MOST_ALIASED_NODES = 100_000;
  * @throws {YamlError} for keys that are no scalars or are repeated, unknown tags, and aliases that are cyclic, unknown
  * or too many.
  */
-export function readPlainValue(source: YamlSource, node: Node | null, path: Path): unknown {
-  return new PlainReader(source).read(node, [...path]);
+export function readPlainValue(source: YamlSource, node: Node | null, path: Path, keepText?: KeepText): unknown {
+  return new PlainReader(source, keepText).read(node, [...path]);
 }
+
+/** True for a field whose single value stays the text that is written, whatever YAML would read in it. */
+export type KeepText = (path: Path) => boolean;
 
 class PlainReader {
   readonly #source: YamlSource;
+  readonly #keepText: KeepText | undefined;
   /** The mappings and lists that are being read now. */
   readonly #open = new Set<Node>();
   #aliasDepth = 0;
   #aliasedNodes = 0;
 
-  constructor(source: YamlSource) {
+  constructor(source: YamlSource, keepText: KeepText | undefined) {
     this.#source = source;
+    this.#keepText = keepText;
   }
 
   read(node: Node | null, path: (string | number)[]): unknown {
-    if (node === null) return null;
+    if (node === null) return this.#keepText?.(path) === true ? "" : null;
     if (this.#aliasDepth > 0 && ++this.#aliasedNodes > MOST_ALIASED_NODES) {
       throw this.#source.error(`aliases add more than ${MOST_ALIASED_NODES} nodes to the document`, node, path);
     }
     if (path.length > DEEPEST)
       throw this.#source.error(`is nested deeper than ${DEEPEST} levels`, node, path.slice(0, 1));
     if (isAlias(node)) return this.#readAlias(node, path);
-    if (!isMap(node) && !isSeq(node)) return this.#source.scalarValue(node, path);
+    if (!isMap(node) && !isSeq(node)) {
+      return this.#keepText?.(path) === true
+        ? this.#source.scalarText(node, path)
+        : this.#source.scalarValue(node, path);
+    }
     this.#open.add(node);
     const value = isMap(node) ? this.#readMap(node, path) : this.#readList(node, path);
     this.#open.delete(node);
