@@ -22,9 +22,9 @@ const PORTABLE = ["node:async_hooks", "node:timers", "node:timers/promises"];
 /** Every folder of `src/`, lowest first. A folder that is not here is refused. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   clock: { imports: [], builtins: PORTABLE },
-  log: { imports: [], builtins: PORTABLE },
-  wire: { imports: [], builtins: PORTABLE },
   internal: { imports: [], builtins: PORTABLE },
+  log: { imports: ["internal"], builtins: PORTABLE },
+  wire: { imports: [], builtins: PORTABLE },
   resource: {
     imports: ["wire", "internal"],
     packages: ["@standard-schema/spec", "pluralize", "re2js"],
@@ -33,7 +33,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   state: { imports: ["resource", "clock"], builtins: PORTABLE },
   store: { imports: ["state", "resource", "internal", "clock"], builtins: PORTABLE },
   memory: { imports: ["store", "state", "resource", "clock"], builtins: PORTABLE },
-  controller: { imports: ["state", "resource", "log", "clock"], builtins: PORTABLE },
+  controller: { imports: ["state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
   tasks: { imports: ["internal", "log", "clock"], builtins: PORTABLE },
   runtime: { imports: ["controller", "state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
   yaml: { imports: ["resource", "internal"], packages: ["yaml"], builtins: PORTABLE },

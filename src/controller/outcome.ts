@@ -1,3 +1,12 @@
+import {
+  describeForeign,
+  foreignList,
+  isErrorValue,
+  MAX_ERRORS,
+  messageOf,
+  readForeign,
+} from "../internal/foreign-value.ts";
+
 /** Return value of a reconcile that wants to run again. Make it with {@link requeueAfter}. */
 export interface Requeue {
   readonly kind: "requeue";
@@ -14,7 +23,12 @@ export interface Skip {
 /** What a reconcile returns: nothing when it is done. */
 export type ReconcileResult = Requeue | Skip | void;
 
-/** Done for now; run again after `afterMs` milliseconds, or at the next change if that comes first. */
+/**
+ * Done for now; run again after `afterMs` milliseconds, or at the next change if that comes first. 0 is at once, behind
+ * whatever is due already.
+ *
+ * @throws {RangeError} for a negative or endless time.
+ */
 export const requeueAfter = (afterMs: number): Requeue => {
   checkDelay(afterMs);
   return { kind: "requeue", afterMs };
@@ -27,7 +41,10 @@ export const skip = (reason: string): Skip => ({ kind: "skip", reason });
 const REQUEUE: symbol = Symbol.for("homeostat.requeue");
 const SKIP: symbol = Symbol.for("homeostat.skip");
 
-/** Thrown by a reconcile: run again after a time of its own choice instead of the backoff. A failure when it has a cause. */
+/**
+ * Thrown by a reconcile: run again after a time of its own choice instead of the backoff; 0 is at once. With a cause it is
+ * a failure, and then 0 leaves the time to the backoff.
+ */
 export class RequeueError extends Error {
   override readonly name: string = "RequeueError";
   /** Tells the class apart from look-alikes, also across copies of the package. */
@@ -37,8 +54,10 @@ export class RequeueError extends Error {
   /** @param cause - The failure behind it, if any; its text becomes this error's. */
   constructor(afterMs: number, cause?: unknown) {
     checkDelay(afterMs);
-    const text = cause instanceof Error ? cause.message : typeof cause === "string" ? cause : undefined;
-    super(text ?? `requeue in ${afterMs} ms`, cause === undefined ? undefined : { cause });
+    super(
+      cause === undefined ? `requeue in ${afterMs} ms` : messageOf(cause),
+      cause === undefined ? undefined : { cause },
+    );
     this.afterMs = afterMs;
   }
 }
@@ -59,32 +78,33 @@ export class SkipError extends Error {
  * one when each of them does: what else went wrong must not be lost.
  */
 export const findRequeue = (error: unknown): RequeueError | undefined =>
-  find(error, REQUEUE, { left: MOST_ERRORS }) as RequeueError | undefined;
+  find(error, REQUEUE, { left: MAX_ERRORS }) as RequeueError | undefined;
 
 /** The first {@link SkipError}, likewise. */
 export const findSkip = (error: unknown): SkipError | undefined =>
-  find(error, SKIP, { left: MOST_ERRORS }) as SkipError | undefined;
-
-/** Number of causes and parts that are looked at: more of them are a loop. */
-const MOST_ERRORS = 1000;
+  find(error, SKIP, { left: MAX_ERRORS }) as SkipError | undefined;
 
 function find(error: unknown, tag: symbol, budget: { left: number }): unknown {
-  if (!(error instanceof Error) || budget.left-- <= 0) return undefined;
-  if ("tag" in error && error.tag === tag) return error;
+  if (!isErrorValue(error) || budget.left-- <= 0) return undefined;
+  if (readForeign(error, "tag") === tag) return error;
   const parts = partsOf(error);
-  if (parts === undefined) return find(error.cause, tag, budget);
+  if (parts === undefined) return find(readForeign(error, "cause"), tag, budget);
   const found = parts.map((part) => find(part, tag, budget));
   return found.every((one) => one !== undefined) ? found[0] : undefined;
 }
 
 /** The errors that an error stands for, if there are several. */
-function partsOf(error: Error & { errors?: unknown; error?: unknown; suppressed?: unknown }): unknown[] | undefined {
-  if (Array.isArray(error.errors)) return error.errors;
-  return error.name === "SuppressedError" ? [error.error, error.suppressed] : undefined;
+function partsOf(error: Error): readonly unknown[] | undefined {
+  const errors = foreignList(readForeign(error, "errors"));
+  if (errors !== undefined) return errors;
+  if (readForeign(error, "name") !== "SuppressedError") return undefined;
+  return [readForeign(error, "error"), readForeign(error, "suppressed")];
 }
 
 function checkDelay(afterMs: number): void {
   if (!(afterMs >= 0 && Number.isFinite(afterMs))) {
-    throw new RangeError(`afterMs must be a finite number of milliseconds, at least 0, got ${afterMs}`);
+    throw new RangeError(
+      `afterMs must be a finite number of milliseconds, at least 0, got ${describeForeign(afterMs)}`,
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { causeChain, messageOf, readForeign } from "../internal/foreign-value.ts";
 import { isCancellation } from "../internal/cancellation.ts";
 import { StateError, type StateErrorCode } from "../resource/index.ts";
 import { WireError } from "../wire/index.ts";
@@ -8,29 +9,18 @@ import { GrpcError, Status } from "../rpc/index.ts";
 /** A status travels as a header, and headers are small. Unit: UTF-16 units. */
 const LONGEST_MESSAGE = 2000;
 
-/** Causes deeper than this are not looked at: a chain that long is a loop. */
-const DEEPEST_CAUSE = 100;
-
 /**
  * The status that a call ends with when a State refused it: that of an error which has one, else by category and
  * method as other COSI servers do it. The category itself goes along in the details, for clients that read them.
  */
 export function toGrpcError(error: unknown, rpc: Rpc): GrpcError {
-  for (const cause of causesOf(error)) {
+  for (const cause of causeChain(error)) {
     if (cause instanceof GrpcError) return withoutMetadata(cause);
     if (cause instanceof StateError) return withDetails(cause, statusOf(cause.code, rpc));
     if (cause instanceof WireError) return new GrpcError(Status.internal, cause.message, { cause: error });
-    if (cause.name === "TimeoutError") return plain(Status.deadlineExceeded, error);
+    if (readForeign(cause, "name") === "TimeoutError") return plain(Status.deadlineExceeded, error);
   }
   return plain(isCancellation(error) ? Status.cancelled : Status.unknown, error);
-}
-
-function* causesOf(error: unknown): Generator<Error> {
-  let cause = error;
-  for (let depth = 0; cause instanceof Error && depth < DEEPEST_CAUSE; depth++) {
-    yield cause;
-    cause = cause.cause;
-  }
 }
 
 /** What another server said besides is between it and us. */
@@ -39,7 +29,7 @@ function withoutMetadata(error: GrpcError): GrpcError {
 }
 
 function plain(status: Status, cause: unknown): GrpcError {
-  return new GrpcError(status, shortened(cause instanceof Error ? cause.message : String(cause)), { cause });
+  return new GrpcError(status, shortened(messageOf(cause)), { cause });
 }
 
 function withDetails(error: StateError, status: Status): GrpcError {

@@ -1,3 +1,4 @@
+import { describeForeign, isErrorValue, messageOf, readForeign } from "../internal/foreign-value.ts";
 import type { LogFields, Logger } from "./logger.ts";
 
 /** How much matters: see the constants of the same name. */
@@ -68,8 +69,8 @@ class ConsoleLogger implements Logger {
     const name = level.toUpperCase().padEnd(5);
     const shown = color ? `\u001b[${COLOR[level]}m${name}\u001b[0m` : name;
     const stacks = Object.values(fields)
-      .filter((value) => value instanceof Error)
-      .map(({ stack }) => (stack === undefined ? "" : `\n${stack}`));
+      .map((value) => (isErrorValue(value) ? readForeign(value, "stack") : undefined))
+      .map((stack) => (typeof stack === "string" ? `\n${stack}` : ""));
     write(
       `${new Date(now()).toISOString()} ${shown} ${message}${this.#suffix}${formatFields(fields)}${stacks.join("")}`,
     );
@@ -85,11 +86,11 @@ function formatFields(fields: LogFields): string {
 
 /** Line breaks and the like cannot leave the line: what is not plain text is quoted. */
 function formatValue(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.message);
+  if (isErrorValue(value)) return JSON.stringify(messageOf(value));
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
   try {
-    return JSON.stringify(value) ?? String(value);
+    return JSON.stringify(value) ?? describeForeign(value);
   } catch {
     return `[${typeof value}]`;
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { defineOwn } from "../internal/define-own.ts";
 import type { TextCache, WireReader, WireWriter } from "../wire/index.ts";
 import {
@@ -154,7 +155,7 @@ export class MetadataParts {
       return make();
     } catch (cause) {
       const pointer = { namespace: this.#namespace, type: this.#type, id: this.#id };
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${reason}`, { cause, pointer });
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { jsonCodec, type SpecCodec } from "../resource/index.ts";
 
 /**
@@ -48,6 +49,6 @@ function parse(json: Uint8Array): unknown {
   try {
     return jsonCodec.decode(json);
   } catch (cause) {
-    throw new TypeError(`${NOT_JSON}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TypeError(`${NOT_JSON}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { isAscii } from "node:buffer";
 import { TextCache, WireReader } from "../wire/index.ts";
 import {
@@ -131,11 +132,7 @@ function decodeSpec(metadata: Metadata, bytes: Uint8Array, { codec }: AnyResourc
   try {
     return isReadableSpec(bytes) ? decodeReadableSpec(bytes, codec) : codec.decode(bytes);
   } catch (cause) {
-    throw invalid(
-      metadata,
-      `its spec cannot be decoded: ${cause instanceof Error ? cause.message : String(cause)}`,
-      cause,
-    );
+    throw invalid(metadata, `its spec cannot be decoded: ${messageOf(cause)}`, cause);
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { sizeOfVarint, UnencodableTextError, WireWriter } from "../wire/index.ts";
 import {
   createMetadata,
@@ -133,6 +134,6 @@ function utf8(text: string): Uint8Array {
 }
 
 function unencodable(pointer: Pointer, cause: unknown): StateError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new StateError("invalid", `${formatPointer(pointer)} cannot be encoded: ${reason}`, { cause, pointer });
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { describeValue } from "./describe-value.ts";
 import { StateError } from "./state-error.ts";
 
@@ -27,7 +28,7 @@ export async function compileIdQuery(pattern: string): Promise<IdQuery> {
     // Not `test`: its automaton may keep tens of megabytes for a malicious pattern, and ids are short.
     return Object.freeze({ pattern, matches: (id: string) => compiled.matcher(id).find() });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new StateError(
       "invalid",
       `id pattern ${describeValue(pattern)} does not compile: ${describeReason(reason)}`,

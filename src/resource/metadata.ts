@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { describeValue } from "./describe-value.ts";
 import { EMPTY_DICTIONARY, sameDictionary, sealDictionary, type Dictionary } from "./dictionary.ts";
 import { NO_FINALIZERS, sameFinalizers, sealFinalizers, type Finalizers } from "./finalizers.ts";
@@ -162,7 +163,7 @@ export function part<T, Sealed>(field: string, seal: (given: T) => Sealed, given
   try {
     return seal(given);
   } catch (cause) {
-    throw new StateError("invalid", `metadata.${field}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new StateError("invalid", `metadata.${field}: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Capability } from "./capability.ts";
 import type { MetadataInit } from "./metadata.ts";
@@ -175,7 +176,7 @@ class DefinedType implements ResourceType {
     try {
       return this.codec.decode(spec.bytes ?? new Uint8Array(0));
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new StateError("invalid", `${formatPointer(metadata)} is invalid: its spec cannot be decoded: ${reason}`, {
         cause,
         pointer: metadata,

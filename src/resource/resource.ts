@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import { EMPTY_DICTIONARY, type Dictionary } from "./dictionary.ts";
 import {
   createMetadata,
@@ -147,7 +148,7 @@ export function sealResource<Spec>(metadata: Metadata, spec: unknown, source: Sp
     const { value, bytes } = freezePlain(parsed);
     return new SealedResource(metadata, value, source, bytes) as Resource<Spec>;
   } catch (cause) {
-    const message = `${formatPointer(metadata)} is invalid: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `${formatPointer(metadata)} is invalid: ${messageOf(cause)}`;
     const issues = cause instanceof PlainDataError ? [{ path: cause.path, message: cause.reason }] : undefined;
     throw new StateError("invalid", message, { cause, pointer: metadata, issues });
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { describeValue } from "./describe-value.ts";
 import { shapeSchema, type Primitives, type Shape } from "./shape-schema.ts";
@@ -124,7 +125,7 @@ function custom(parse: (value: unknown) => unknown): Check {
     try {
       return parse(value);
     } catch (error) {
-      return report.add(error instanceof Error ? error.message : String(error));
+      return report.add(messageOf(error));
     }
   };
 }

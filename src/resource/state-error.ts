@@ -1,3 +1,4 @@
+import { causeChain, readForeign } from "../internal/foreign-value.ts";
 import type { Pointer } from "./pointer.ts";
 import type { SpecIssue } from "./spec-issue.ts";
 
@@ -55,22 +56,15 @@ const CONFLICTS: ReadonlySet<unknown> = new Set<StateErrorCode>([
   "pending_finalizers",
 ]);
 
-/** Causes deeper than this are not looked at: a chain that long is a loop. */
-const DEEPEST_CAUSE = 100;
-
-/** The first error in `error`'s `cause` chain that `accepts` agrees to. */
-function findCause(error: unknown, accepts: (candidate: { code: unknown; pointer?: unknown }) => boolean): boolean {
-  let candidate = error;
-  for (let depth = 0; candidate instanceof Error && depth < DEEPEST_CAUSE; depth++) {
-    if ("code" in candidate && accepts(candidate)) return true;
-    candidate = candidate.cause;
-  }
+/** True when `accepts` agrees to an error in `error`'s `cause` chain. */
+function someCause(error: unknown, accepts: (code: unknown, candidate: Error) => boolean): boolean {
+  for (const candidate of causeChain(error)) if (accepts(readForeign(candidate, "code"), candidate)) return true;
   return false;
 }
 
 /** True when `error`, or anything in its `cause` chain, carries one of `codes`. */
 export function hasCode(error: unknown, ...codes: readonly StateErrorCode[]): boolean {
-  return findCause(error, ({ code }) => (codes as readonly unknown[]).includes(code));
+  return someCause(error, (code) => (codes as readonly unknown[]).includes(code));
 }
 
 /** Narrows {@link isConflict}: every given field must equal that of the conflict's pointer. */
@@ -81,12 +75,11 @@ export interface ConflictFilter {
 
 /** True for every conflict: exists already, stale version, foreign owner, wrong phase, pending finalizers. */
 export function isConflict(error: unknown, filter: ConflictFilter = {}): boolean {
-  return findCause(error, ({ code, pointer }) => {
+  return someCause(error, (code, candidate) => {
     if (!CONFLICTS.has(code)) return false;
-    const at = pointer as Pointer | undefined;
-    return (
-      (filter.namespace === undefined || at?.namespace === filter.namespace) &&
-      (filter.type === undefined || at?.type === filter.type)
+    const pointer = readForeign(candidate, "pointer");
+    return (["namespace", "type"] as const).every(
+      (field) => filter[field] === undefined || readForeign(pointer, field) === filter[field],
     );
   });
 }

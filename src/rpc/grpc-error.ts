@@ -1,3 +1,4 @@
+import { causeChain } from "../internal/foreign-value.ts";
 import { type Status, statusName } from "./status.ts";
 import { type Metadata, noMetadata } from "./metadata.ts";
 
@@ -36,8 +37,7 @@ export class GrpcError extends Error {
 
 /** True when `error`, or anything in its `cause` chain, is a {@link GrpcError} with one of `codes`; no code means any. */
 export function isGrpcError(error: unknown, ...codes: readonly Status[]): error is Error {
-  let left = 100;
-  for (let one = error; one instanceof Error && left > 0; one = one.cause, left--) {
+  for (const one of causeChain(error)) {
     if (one instanceof GrpcError && (codes.length === 0 || codes.includes(one.code))) return true;
   }
   return false;

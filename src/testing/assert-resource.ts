@@ -1,7 +1,8 @@
 import { SystemClock } from "../clock/index.ts";
 import { formatPointer, isTombstone, type Resource, type ResourceType } from "../resource/index.ts";
 import { EventType, type CoreState } from "../state/index.ts";
-import { messageOf, withDeadline, type WaitOptions } from "./deadline.ts";
+import { messageOf } from "../internal/foreign-value.ts";
+import { withDeadline, type WaitOptions } from "./deadline.ts";
 import { followKind } from "./watch-fold.ts";
 
 /** How the resource assertions wait, and how they say that they still do. */

@@ -42,8 +42,3 @@ export async function withDeadline<T>(
     own.abort();
   }
 }
-
-/** The first line of what an assertion, or anything else, threw. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,5 +1,6 @@
 import { SystemClock } from "../clock/index.ts";
-import { messageOf, withDeadline, type WaitOptions } from "./deadline.ts";
+import { messageOf } from "../internal/foreign-value.ts";
+import { withDeadline, type WaitOptions } from "./deadline.ts";
 
 /** Options of {@link eventually}. */
 export interface EventuallyOptions extends WaitOptions {

@@ -1,3 +1,4 @@
+import { messageOf } from "../internal/foreign-value.ts";
 import {
   createResource,
   formatPointer,
@@ -32,7 +33,7 @@ function specErrors(source: YamlSource, cause: unknown, fallback: string): reado
       return source.error(message, source.locate(field), field, { cause });
     });
   }
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   return [source.error(`${fallback}: ${message}`, source.locate(["spec"]), ["spec"], { cause })];
 }
 

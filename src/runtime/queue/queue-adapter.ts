@@ -29,6 +29,15 @@ import { retry, type RetryOptions } from "../retry.ts";
 /** Keys of each lane whose last outcomes are kept. */
 const REMEMBERED_KEYS = 1000;
 
+/** What a mapper gave, as an address of our own: whatever is behind its fields is asked once. */
+function toPointer(given: Partial<Pointer> | null | undefined): Pointer {
+  const { namespace, type, id } = given ?? {};
+  if (typeof namespace === "string" && typeof type === "string" && typeof id === "string" && id !== "") {
+    return { namespace, type, id };
+  }
+  throw new TypeError("a mapper gave something that is no reference to a resource; make them with Type.ref(id)");
+}
+
 /** A hook that ran this long before it failed starts its retry intervals over. */
 const HOOK_WORKED_MS = 60_000;
 
@@ -147,7 +156,7 @@ export class QueueAdapter implements Adapter {
     try {
       const mapped =
         map === undefined ? this.#controller.mapInput?.(context as MapInputContext) : map(context.input, context);
-      pointers = [...((await mapped) ?? [])];
+      pointers = Array.from((await mapped) ?? [], toPointer);
     } finally {
       this.#metrics.mappedIn++;
     }

@@ -5,7 +5,7 @@ import { Backoff } from "../../internal/backoff.ts";
 import { formatPointer, type Metadata } from "../../resource/index.ts";
 import type { ItemKeeper } from "./dispatcher.ts";
 import type { ItemQueue } from "./item-queue.ts";
-import { judgeResult, judgeThrown, type Verdict } from "./classify-outcome.ts";
+import { DONE, classifyResult, classifyThrown, type Verdict } from "./classify-outcome.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { Job, QueueItem } from "./queue-worker.ts";
 
@@ -57,7 +57,7 @@ export class ItemSettlement implements ItemKeeper {
     const tookMs = nowMs - startedAtMs;
     if (job.name === "reconcile") this.#metrics.reconcileBusySeconds += tookMs / 1000;
     else this.#metrics.mapBusySeconds += tookMs / 1000;
-    const verdict = failure === undefined ? judgeResult(result) : this.#judgeFailure(item, failure.thrown);
+    const verdict = this.#classify(item, result, failure);
     this.#count(verdict);
     const afterMs = this.#delayAfter(verdict, item);
     if (afterMs === undefined) this.#queue.release(item, nowMs);
@@ -70,10 +70,18 @@ export class ItemSettlement implements ItemKeeper {
     this.#metrics.queueLength = this.#queue.length;
   }
 
-  #judgeFailure({ lane, id }: QueueItem, thrown: unknown): Verdict {
+  #classify(
+    { lane, id }: QueueItem,
+    result: ReconcileResult,
+    failure: { readonly thrown: unknown } | undefined,
+  ): Verdict {
+    // Most handlers return nothing: then no text is made either.
+    if (failure === undefined && result === undefined) return DONE;
     const { input, name } = lane.job;
-    const thrower = `${name} of ${formatPointer({ ...input, id })} in controller ${JSON.stringify(this.#name)}`;
-    return judgeThrown(thrown, thrower, this.#signal);
+    const handler = `${name} of ${formatPointer({ ...input, id })} in controller ${JSON.stringify(this.#name)}`;
+    return failure === undefined
+      ? classifyResult(result, handler)
+      : classifyThrown(failure.thrown, handler, this.#signal);
   }
 
   #count({ kind }: Verdict): void {
