@@ -1,3 +1,4 @@
+import { abortable } from "../internal/abortable.ts";
 import { formatReference, StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import {
   compileQuery,
@@ -49,20 +50,20 @@ export class MemoryNamespace implements CoreState {
 
   async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     this.#check(options);
-    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
     return this.#collection(pointer.type).get(pointer);
   }
 
   async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
     this.#check(options);
-    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
     return this.#collection(pointer.type).find(pointer.id);
   }
 
   async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
     this.#check(options);
     const query = options && (await compileQuery(options));
-    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
     return this.#collection(kind.type).list(query);
   }
 
@@ -72,7 +73,7 @@ export class MemoryNamespace implements CoreState {
     const collection = this.#collection(admitted.metadata.type);
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
-      return this.#durably(this.#persistence, collection, {
+      return this.#durably(this.#persistence, collection, options, {
         prepare: () => collection.prepareCreate(admitted, owner, this.#timestamps.now()),
         persist: (store, stored) => store.put(stored),
         commit: (stored) => collection.commitCreate(stored),
@@ -90,7 +91,7 @@ export class MemoryNamespace implements CoreState {
     const owner = options?.owner ?? "";
     const phase = options?.expectedPhase ?? "running";
     if (this.#persistence !== undefined) {
-      return this.#durably(this.#persistence, collection, {
+      return this.#durably(this.#persistence, collection, options, {
         prepare: () => collection.prepareUpdate(admitted, owner, phase, this.#timestamps.now()),
         persist: (store, stored) => store.put(stored),
         commit: (stored) => collection.commitUpdate(stored),
@@ -106,7 +107,7 @@ export class MemoryNamespace implements CoreState {
     const collection = this.#collection(pointer.type);
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
-      await this.#durably(this.#persistence, collection, {
+      await this.#durably(this.#persistence, collection, options, {
         prepare: () => collection.prepareDestroy(pointer, owner),
         persist: (store, stored) => store.destroy(stored.metadata),
         commit: (stored) => collection.commitDestroy(stored),
@@ -118,7 +119,7 @@ export class MemoryNamespace implements CoreState {
 
   async watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
     this.#check(options);
-    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
     this.#check(options);
     const collection = this.#collection(pointer.type);
     const cursor = openResourceCursor(collection, pointer.id, options, this.#options.overrun);
@@ -133,7 +134,7 @@ export class MemoryNamespace implements CoreState {
     return this.#openKind(kind, options, (cursor, wakeups) => new BatchWatch(cursor, wakeups, options.signal));
   }
 
-  /** Ends all watches; later operations are refused. Writes that a backing store works on still finish. */
+  /** Ends all watches; later operations are refused. Writes that were called before are finished first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const { wakeups } of this.#collections.values()) wakeups.closeAll();
@@ -148,7 +149,7 @@ export class MemoryNamespace implements CoreState {
   ): Promise<W> {
     this.#check(options);
     const query = await compileQuery(options);
-    if (this.#persistence !== undefined) await this.#load(this.#persistence);
+    if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
     this.#check(options);
     const collection = this.#collection(kind.type);
     return open(openKindCursor(collection, options, query, this.#options.overrun), collection.wakeups);
@@ -169,19 +170,38 @@ export class MemoryNamespace implements CoreState {
     return collection;
   }
 
-  #load(persistence: Persistence): Promise<void> {
-    return persistence.load((resources) => {
+  #load(persistence: Persistence, options?: CallOptions): Promise<void> {
+    const loaded = persistence.load((resources) => {
       // All or nothing: a load that is refused half-way is tried again, and must not find its own first half.
       const admitted = resources.map((resource) => this.#options.types.admit(resource));
       checkUnique(admitted);
       for (const resource of admitted) this.#collection(resource.metadata.type).commitCreate(resource);
     });
+    return options?.signal === undefined ? loaded : abortable(loaded, options.signal);
+  }
+
+  /** A write that is aborted while it waits its turn does not happen; one that the store works on may still. */
+  #durably(
+    persistence: Persistence,
+    collection: Collection,
+    options: CallOptions | undefined,
+    write: DurableWrite,
+  ): Promise<Resource> {
+    const signal = options?.signal;
+    const written = persistence.track(this.#write(persistence, collection, signal, write));
+    return signal === undefined ? written : abortable(written, signal);
   }
 
   /** Check, persist, commit, publish: one critical section per collection, in which reads see what was before. */
-  async #durably(persistence: Persistence, collection: Collection, write: DurableWrite): Promise<Resource> {
+  async #write(
+    persistence: Persistence,
+    collection: Collection,
+    signal: AbortSignal | undefined,
+    write: DurableWrite,
+  ): Promise<Resource> {
     await this.#load(persistence);
     return persistence.exclusive(collection.kind.type, async () => {
+      signal?.throwIfAborted();
       const stored = write.prepare();
       await write.persist(persistence.store, stored);
       write.commit(stored);

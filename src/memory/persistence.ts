@@ -8,6 +8,8 @@ export class Persistence {
   #loaded: Promise<void> | undefined;
   /** The last write of each type; the next one starts when it has ended, either way. */
   readonly #tails = new Map<string, Promise<unknown>>();
+  /** Writes that have been called and have not ended, those included that still wait for the load. */
+  readonly #writes = new Set<Promise<unknown>>();
 
   constructor(store: BackingStore) {
     this.store = store;
@@ -21,9 +23,17 @@ export class Persistence {
     return (this.#loaded ??= this.#load(inject));
   }
 
-  /** Resolves when no write is under way. */
+  /** Counts a write until it has ended. */
+  track<T>(write: Promise<T>): Promise<T> {
+    this.#writes.add(write);
+    const forget = () => this.#writes.delete(write);
+    write.then(forget, forget);
+    return write;
+  }
+
+  /** Resolves when the store is not at work: neither loading nor writing. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#tails.values());
+    await Promise.allSettled([this.#loaded, ...this.#writes]);
   }
 
   async #load(inject: (resources: readonly Resource[]) => void): Promise<void> {

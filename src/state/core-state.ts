@@ -27,9 +27,10 @@ export interface Watch<T = Event> extends AsyncIterableIterator<T>, AsyncDisposa
   takePending?(): T | undefined;
   /**
    * Where the State runs in this process: calls `listener`, synchronously within the write, whenever something is
-   * pending. For an engine that must not fall behind; at most one listener, which must not throw. Use it, or iterate.
+   * pending, and `onEnd` once when the watch has ended: aborted, disposed, or its State was closed. For an engine that
+   * must not fall behind; at most one listener; neither may throw. Use it, or iterate.
    */
-  onPending?(listener: () => void): void;
+  onPending?(listener: () => void, onEnd?: () => void): void;
 }
 
 /**

@@ -106,7 +106,7 @@ export class CastWatch<T> implements Watch<T> {
   readonly #cast: (value: T) => T;
   // Only declared: where the inner watch has none, a user who asks for it must not find it.
   declare readonly takePending?: () => T | undefined;
-  declare readonly onPending?: (listener: () => void) => void;
+  declare readonly onPending?: (listener: () => void, onEnd?: () => void) => void;
 
   constructor(inner: Watch<T>, cast: (value: T) => T) {
     this.#inner = inner;
@@ -117,7 +117,7 @@ export class CastWatch<T> implements Watch<T> {
         return pending === undefined ? undefined : cast(pending);
       };
     }
-    if (inner.onPending !== undefined) this.onPending = (listener) => inner.onPending?.(listener);
+    if (inner.onPending !== undefined) this.onPending = (listener, onEnd) => inner.onPending?.(listener, onEnd);
   }
 
   next(): Promise<IteratorResult<T>> {

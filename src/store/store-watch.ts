@@ -13,6 +13,7 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
   readonly #cursor: Cursor;
   readonly #signal: AbortSignal | undefined;
   #listener: (() => void) | undefined;
+  #onEnd: (() => void) | undefined;
   /** Resolves the `next()` that waits. */
   #deliver: ((result: IteratorResult<T>) => void) | undefined;
   #waiting: Promise<IteratorResult<T>> | undefined;
@@ -38,10 +39,14 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
     return this.#ended ? undefined : this.take();
   }
 
-  onPending(listener: () => void): void {
+  onPending(listener: () => void, onEnd?: () => void): void {
     if (this.#listener !== undefined) throw new Error("a watch takes one listener");
-    if (this.#ended) return;
+    if (this.#ended) {
+      onEnd?.();
+      return;
+    }
     this.#listener = listener;
+    this.#onEnd = onEnd;
     this.#wakeups.listen(listener);
   }
 
@@ -115,9 +120,11 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
     this.#signal?.removeEventListener("abort", this.#end);
     this.#wakeups.closed(this);
     if (this.#listener !== undefined) this.#wakeups.unlisten(this.#listener);
-    if (this.#deliver === undefined) return;
-    this.#wakeups.forget(this, this.#waitsFor);
-    this.#settle(DONE);
+    if (this.#deliver !== undefined) {
+      this.#wakeups.forget(this, this.#waitsFor);
+      this.#settle(DONE);
+    }
+    this.#onEnd?.();
   };
 
   #settle(result: IteratorResult<T>): void {

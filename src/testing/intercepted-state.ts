@@ -144,7 +144,7 @@ export class InterceptedState implements CoreState {
 /** A watch that tells when it ends. */
 class PassedWatch<T> implements Watch<T> {
   readonly takePending?: () => T | undefined;
-  readonly onPending?: (listener: () => void) => void;
+  readonly onPending?: (listener: () => void, onEnd?: () => void) => void;
   readonly #watch: Watch<T>;
   readonly #onEnd: () => void;
   readonly #mayDeliver: () => Promise<boolean>;
@@ -156,7 +156,7 @@ class PassedWatch<T> implements Watch<T> {
     this.#mayDeliver = mayDeliver;
     if (remote) return;
     if (watch.takePending !== undefined) this.takePending = () => watch.takePending?.();
-    if (watch.onPending !== undefined) this.onPending = (listener) => watch.onPending?.(listener);
+    if (watch.onPending !== undefined) this.onPending = (listener, onEnd) => watch.onPending?.(listener, onEnd);
   }
 
   async next(): Promise<IteratorResult<T, undefined>> {

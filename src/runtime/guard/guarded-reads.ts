@@ -1,7 +1,7 @@
+import { abortable } from "../../internal/abortable.ts";
 import type { Logger } from "../../log/index.ts";
 import type { Kind, Pointer, Resource } from "../../resource/index.ts";
 import type { CallOptions, GetOptions, ListOptions, ResourceList, State, TeardownSignal } from "../../state/index.ts";
-import { abortable } from "../abortable.ts";
 import type { Access } from "./access.ts";
 import { notFound, type KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";

@@ -10,7 +10,7 @@ import { KindChannel, type ChannelHost } from "./event-source.ts";
 import { KindMap } from "../kind-map.ts";
 import type { MetricsRegistry } from "../metrics/metrics.ts";
 import { Pipeline } from "./pipeline.ts";
-import { WatchIntake } from "./watch-loop.ts";
+import { WatchLoop } from "./watch-loop.ts";
 
 export interface WatchesInit {
   readonly core: CoreState;
@@ -34,7 +34,9 @@ export class Watches {
   readonly #init: WatchesInit;
   readonly #pipeline: Pipeline;
   readonly #channels = new KindMap<KindChannel>();
-  readonly #intakes = new Map<KindChannel, WatchIntake>();
+  readonly #loops = new Map<KindChannel, WatchLoop>();
+  /** Those whose opening failed, until they are closed. */
+  readonly #dropped = new Set<WatchLoop>();
   readonly #host: ChannelHost;
   #closed: { readonly reason: unknown } | undefined;
 
@@ -62,7 +64,10 @@ export class Watches {
     }
   }
 
-  /** Opens the watches that are missing. When it fails, those that it opened are closed again. */
+  /**
+   * Opens the watches that are missing; several calls may do so at once, and none waits for what only another one needs.
+   * When it fails, those that are open for this call alone are closed again.
+   */
   open(inputs: readonly DeclaredInput[]): Promise<void> {
     return this.#open([...new Set(inputs.map((input) => this.#channel(input)))]);
   }
@@ -76,10 +81,22 @@ export class Watches {
     this.#channels.get(namespace, type)?.listed(ids);
   }
 
+  /** Ends all watches and caches, and every wait for them. Resolves when the State has released the watches. */
   async close(reason: unknown): Promise<void> {
+    if (this.#closed !== undefined) return;
     this.#closed = { reason };
     this.#pipeline.close();
-    await Promise.all([...this.#intakes.values()].map((intake) => intake.close(reason)));
+    for (const cache of this.caches.values()) cache.close(reason);
+    await Promise.all(this.#everyLoop().map((loop) => loop.close(reason)));
+  }
+
+  /** What the State has been asked for and has not answered. */
+  unanswered(): readonly string[] {
+    return this.#everyLoop().flatMap((loop) => loop.unanswered ?? []);
+  }
+
+  #everyLoop(): readonly WatchLoop[] {
+    return [...this.#loops.values(), ...this.#dropped];
   }
 
   #channel(kind: Kind): KindChannel {
@@ -92,23 +109,36 @@ export class Watches {
 
   async #open(channels: readonly KindChannel[]): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed.reason;
-    const { core, onError } = this.#init;
-    const missing = channels.filter((channel) => !this.#intakes.has(channel));
-    const intakes = missing.map((channel) => new WatchIntake(core, channel, onError));
-    for (const intake of intakes) this.#intakes.set(intake.channel, intake);
-    const results = await Promise.allSettled(intakes.map((intake) => intake.open()));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) {
-      for (const { channel } of intakes) this.#intakes.delete(channel);
-      await Promise.all(intakes.map((intake) => intake.close(failed.reason)));
-      throw failed.reason;
+    const loops = channels.map((channel) => this.#claim(channel));
+    try {
+      await Promise.all(loops.map((loop) => loop.open(this.#opened)));
+    } catch (error) {
+      for (const loop of loops) if (loop.release()) this.#drop(loop, error);
+      throw error;
     }
-    for (const intake of intakes) this.#start(intake);
   }
 
-  #start(intake: WatchIntake): void {
-    const { cache, kind } = intake.channel;
-    if (cache !== undefined && !intake.synchronous) this.lagging.set(kind, cache);
-    intake.start();
+  #claim(channel: KindChannel): WatchLoop {
+    let loop = this.#loops.get(channel);
+    if (loop === undefined) this.#loops.set(channel, (loop = new WatchLoop(this.#init, channel)));
+    loop.claim();
+    return loop;
   }
+
+  #drop(loop: WatchLoop, reason: unknown): void {
+    if (this.#loops.get(loop.channel) === loop) this.#loops.delete(loop.channel);
+    this.#dropped.add(loop);
+    const { kind } = loop.channel;
+    loop
+      .close(reason)
+      .catch((error: unknown) => this.#init.log.warn("a watch could not be closed", { ...kind, error }))
+      .finally(() => {
+        if (loop.unanswered === undefined) this.#dropped.delete(loop);
+      });
+  }
+
+  readonly #opened = (loop: WatchLoop): void => {
+    const { cache, kind } = loop.channel;
+    if (cache !== undefined && !loop.synchronous) this.lagging.set(kind, cache);
+  };
 }
