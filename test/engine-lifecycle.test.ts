@@ -139,7 +139,7 @@ describe("a logger that throws, under a queue controller", () => {
 });
 
 describe("stopping", () => {
-  test("names those who do not stop when the grace time is over", async () => {
+  test("names those who do not stop when the grace time is over, and ends", async () => {
     const log = new RecordingLogger();
     const clock = new ManualClock();
     const busy = gate();
@@ -154,13 +154,15 @@ describe("stopping", () => {
     await turns();
     engine.abort();
     await clock.advance(4999);
-    const warnings = () => log.lines.filter(({ level }) => level === "warn");
-    expect(warnings()).toEqual([]);
+    const errors = () => log.lines.filter(({ level }) => level === "error");
+    expect(errors()).toEqual([]);
     await clock.advance(1);
-    expect(warnings()).toMatchObject([{ message: "controllers do not stop", fields: { controllers: ["Stubborn"] } }]);
-    busy.open();
-    await engine.ended;
+    const blockers = ['controller "Stubborn" (reconcile of test/int(default/x))'];
+    expect(errors()).toMatchObject([{ message: "the runtime did not stop in time", fields: { blockers } }]);
+    await expect(engine.ended).rejects.toMatchObject({ name: "StopTimeoutError", blockers });
     expect(clock.pending).toBe(0);
+    busy.open();
+    await turns();
   });
 
   test("a runtime that was never started can be disposed of", async () => {

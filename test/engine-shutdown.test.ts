@@ -79,6 +79,7 @@ describe("stopping", () => {
     await turns();
     // They come late and are waited for all the same.
     for (const queue of queues) await engine.runtime.register(queue);
+    await turns();
     await hand.create(Int.create("x", { value: 1 }));
     await turns();
     expect(reached).toEqual({ idle: 20, backoff: 10, limiter: 10, "cached read": 10, queue: 10, hook: 10 });

@@ -204,3 +204,68 @@ describe("loading", () => {
     expect(loaded).toEqual(["default", "other"]);
   });
 });
+
+describe("disposal", () => {
+  test("waits for every write that was called before, those in line and those before the load included", async () => {
+    for (const loaded of [true, false]) {
+      const store = new JsonBackingStore();
+      const state = over(store);
+      if (loaded) await state.list(PathResource);
+      const gate = Promise.withResolvers<void>();
+      store.before = () => gate.promise;
+      const writes = ["one", "two"].map((id) => state.create(PathResource.create(id, {})));
+      let disposed = false;
+      const disposal = Promise.resolve(state[Symbol.asyncDispose]()).then(() => (disposed = true));
+      await expect(state.create(PathResource.create("late", {}))).rejects.toMatchObject({ code: "unavailable" });
+      expect(disposed).toBe(false);
+      gate.resolve();
+      await disposal;
+      expect([...store.texts.keys()].map((key) => key.slice(-4))).toEqual(["one)", "two)"]);
+      for (const write of writes) expect((await write).metadata.version).toBe("1");
+    }
+  });
+
+  test("ends a watch that is consumed by its listener, and says so", async () => {
+    const state = new MemoryState();
+    const ends: string[] = [];
+    const watch = await state.watchKind(PathResource);
+    watch.onPending?.(
+      () => undefined,
+      () => ends.push("listened"),
+    );
+    const ended = await state.watchKind(PathResource);
+    await state[Symbol.asyncDispose]();
+    expect(ends).toEqual(["listened"]);
+    ended.onPending?.(
+      () => undefined,
+      () => ends.push("too late to listen"),
+    );
+    await watch[Symbol.asyncDispose]();
+    expect(ends).toEqual(["listened", "too late to listen"]);
+  });
+});
+
+describe("an aborted call of a store that does not answer", () => {
+  test("rejects at once; a write that was in line does not happen", async () => {
+    const store = new JsonBackingStore();
+    const gate = Promise.withResolvers<void>();
+    store.before = () => gate.promise;
+    const state = over(store);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const loading = [state.get(PathResource, "one", { signal }), state.list(PathResource, { signal })];
+    const reason = new Error("enough");
+    stop.abort(reason);
+    for (const call of loading) await expect(call).rejects.toBe(reason);
+
+    const second = new AbortController();
+    const first = state.create(PathResource.create("first", {}));
+    const inLine = state.create(PathResource.create("second", {}), { signal: second.signal });
+    second.abort(reason);
+    await expect(inLine).rejects.toBe(reason);
+    gate.resolve();
+    await first;
+    await state[Symbol.asyncDispose]();
+    expect([...store.texts.keys()]).toHaveLength(1);
+  });
+});

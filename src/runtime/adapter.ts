@@ -37,6 +37,8 @@ export interface Adapter {
   start(): Promise<void>;
   /** Asks it to stop. */
   stop(reason: unknown): void;
+  /** What it is doing, for the report of a stop that hangs. Empty when it has ended. */
+  activities(): readonly string[];
   explain(pointer: Pointer): ControllerExplanation;
 }
 
@@ -72,8 +74,10 @@ export interface AdapterParts {
   readonly metricsOf: (controller: string) => ControllerMetrics;
   readonly changeRateLimit: RateLimit | undefined;
   readonly warnOnUncachedReads: boolean;
-  /** Replaces the inputs of a controller in the graph, and watches what is new. */
-  readonly updateInputs: (controller: string, inputs: readonly DeclaredInput[]) => Promise<void>;
+  /** Watches those of the inputs that the controller does not have yet. */
+  readonly watchInputs: (controller: string, inputs: readonly DeclaredInput[]) => Promise<void>;
+  /** Replaces the inputs of a controller in the graph; they are watched. */
+  readonly replaceInputs: (controller: string, inputs: readonly DeclaredInput[]) => void;
   /** Ids that exist, from a list of a kind. */
   readonly listed: (kind: Kind, ids: Iterable<string>) => void;
 }

@@ -7,4 +7,5 @@ export type { Outcome } from "./explain/outcome-log.ts";
 export type { RateLimit } from "./rate-limiter.ts";
 export { RegistrationCode, RegistrationError } from "./registration-error.ts";
 export type { RuntimeOptions } from "./runtime-options.ts";
+export { StopTimeoutError } from "./stop-timeout-error.ts";
 export { Runtime, type RunOptions } from "./runtime.ts";

@@ -26,7 +26,10 @@ export interface RuntimeOptions {
   readonly changeRateLimit?: RateLimit | undefined;
   /** Logs a warning for each read that goes to the backing state. Default: false. */
   readonly warnOnUncachedReads?: boolean | undefined;
-  /** After this time, controllers that still run although they were asked to stop are named in the log. Default: 10 s. */
+  /**
+   * Time for everything to end after the stop; then `run` rejects with a {@link StopTimeoutError} that names what has
+   * not. Unit: milliseconds. Default: 10 s.
+   */
   readonly shutdownGraceMs?: number | undefined;
   /** Reconciles that may start in one turn of the event loop, before timers and I/O get theirs. Default: 500. */
   readonly yieldEvery?: number | undefined;

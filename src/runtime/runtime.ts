@@ -12,7 +12,7 @@ import { Graph } from "./graph/graph.ts";
 import type { MetricsRegistry } from "./metrics/metrics.ts";
 import { QueueAdapter } from "./queue/queue-adapter.ts";
 import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
-import { Serial } from "./serial.ts";
+import { StopTimeoutError } from "./stop-timeout-error.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { Watches } from "./intake/watches.ts";
 
@@ -40,7 +40,6 @@ export class Runtime implements AsyncDisposable {
   readonly #controllers = new ControllerRegistry();
   readonly #watches: Watches;
   readonly #parts: AdapterParts;
-  readonly #serial = new Serial();
   readonly #stop = Promise.withResolvers<void>();
   /** What has been started, until it has ended. */
   readonly #running = new Map<Adapter, Promise<void>>();
@@ -78,7 +77,8 @@ export class Runtime implements AsyncDisposable {
       budget: new TurnBudget(clock, this.#options.yieldEvery),
       caches: this.#watches.caches,
       lagging: this.#watches.lagging,
-      updateInputs: (name, inputs) => this.#serial.run(() => this.#updateInputs(name, inputs)),
+      watchInputs: (name, inputs) => this.#watchInputs(name, inputs),
+      replaceInputs: (name, inputs) => this.#controllers.replaceInputs(name, inputs),
       listed: (kind, ids) => this.#watches.listed(kind, ids),
     };
     for (const controller of this.#options.controllers) this.#admit(controller).registered();
@@ -86,19 +86,38 @@ export class Runtime implements AsyncDisposable {
 
   /**
    * Adds a controller, before or after {@link run}; in a running runtime it has started when the promise resolves. All
-   * or nothing: after an error the runtime is as it was.
+   * or nothing: after an error the runtime is as it was. Registrations do not wait for each other.
    *
    * @throws {RegistrationError}
    */
-  register(controller: Controller | QueueController): Promise<void> {
-    return this.#serial.run(() => this.#register(controller));
+  async register(controller: Controller | QueueController): Promise<void> {
+    this.#refuseWhenStopped(controller.name);
+    const adapter = this.#admit(controller);
+    if (this.#phase === "new") {
+      adapter.registered();
+      return;
+    }
+    const { name } = adapter;
+    try {
+      await this.#watches.open(this.#controllers.graph.inputsOf(name));
+    } catch (cause) {
+      this.#controllers.withdraw(name);
+      this.#refuseWhenStopped(name);
+      throw setUpFailed("watch_failed", name, cause);
+    }
+    if (this.#isStopped()) this.#controllers.withdraw(name);
+    this.#refuseWhenStopped(name);
+    adapter.registered();
+    this.#start(adapter);
   }
 
   /**
    * Runs until the signal aborts: then resolves, once everything has ended. It can be called once.
    *
-   * @throws {Error} when a watch could not be opened (its error), or failed later ("controller runtime watch error",
-   * with the failure as the cause); when it was called before.
+   * @throws {Error} when a watch could not be opened (its error), or failed later or ended ("controller runtime watch
+   * error", with the failure as the cause); when it was called before.
+   * @throws {StopTimeoutError} when something has not ended `shutdownGraceMs` after the stop: a controller that ignores
+   * its signal, or a State that does not answer. The error and the log name it; it is left behind.
    */
   run(options: RunOptions = {}): Promise<void> {
     if (this.#run !== undefined) {
@@ -137,28 +156,8 @@ export class Runtime implements AsyncDisposable {
   /** Stops the runtime and waits until everything has ended. A failure is {@link run}'s to report. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#requestStop(new DOMException("the runtime was disposed", "AbortError"));
-    await this.#run?.catch(() => undefined);
-  }
-
-  async #register(controller: Controller | QueueController): Promise<void> {
-    this.#refuseWhenStopped(controller.name);
-    const adapter = this.#admit(controller);
-    if (this.#phase === "new") {
-      adapter.registered();
-      return;
-    }
-    const { name } = adapter;
-    try {
-      await this.#watches.open(this.#controllers.graph.inputsOf(name));
-    } catch (cause) {
-      this.#controllers.withdraw(name);
-      this.#refuseWhenStopped(name);
-      throw setUpFailed("watch_failed", name, cause);
-    }
-    if (this.#isStopped()) this.#controllers.withdraw(name);
-    this.#refuseWhenStopped(name);
-    adapter.registered();
-    this.#start(adapter);
+    if (this.#run === undefined) await this.#watches.close(this.#stopReason);
+    else await this.#run.catch(() => undefined);
   }
 
   #admit(controller: Controller | QueueController): Adapter {
@@ -178,40 +177,42 @@ export class Runtime implements AsyncDisposable {
     return this.#phase === "stopped";
   }
 
-  /** New kinds are watched first; then the change is made at once. */
-  async #updateInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
+  async #watchInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
     const added = this.#controllers.newInputs(name, inputs);
     this.#watches.need(added);
     await this.#watches.open(added);
-    this.#controllers.replaceInputs(name, inputs);
   }
 
   async #runUntilStopped(signal: AbortSignal | undefined): Promise<void> {
     const keepAlive = setInterval(() => undefined, KEEP_ALIVE_MS);
     const onAbort = (): void => this.#requestStop(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
     try {
-      if (signal?.aborted === true) onAbort();
-      await this.#serial.run(() => this.#startAll());
+      void this.#startAll();
       await this.#stop.promise;
+      await this.#shutDown();
+    } catch (error) {
+      // What failed first is what there is to tell; the log has the other.
+      throw this.#failure ?? error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
-      await this.#shutDown();
       clearInterval(keepAlive);
     }
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Never rejects: a failure stops the runtime. */
   async #startAll(): Promise<void> {
     if (this.#isStopped()) return;
+    const adapters = [...this.#controllers.adapters()];
     try {
       await this.#watches.openAll();
     } catch (error) {
-      if (this.#isStopped()) return;
-      this.#requestStop(error);
-      throw error;
+      this.#fail(toError(error, "the State"), error);
     }
-    if (!this.#isStopped()) for (const adapter of this.#controllers.adapters()) this.#start(adapter);
+    if (this.#isStopped()) return;
+    for (const adapter of adapters) if (this.#controllers.get(adapter.name) === adapter) this.#start(adapter);
   }
 
   #start(adapter: Adapter): void {
@@ -225,15 +226,42 @@ export class Runtime implements AsyncDisposable {
     this.#running.set(adapter, ended);
   }
 
+  /** First the controllers, then what they live on. */
   async #shutDown(): Promise<void> {
-    this.#requestStop(undefined);
     const { clock, logger, shutdownGraceMs } = this.#options;
-    for (const adapter of this.#running.keys()) adapter.stop(this.#stopReason);
-    using _grace = clock.schedule(shutdownGraceMs, () => {
-      const controllers = [...this.#running.keys()].map(({ name }) => name);
-      if (controllers.length > 0) logger.warn("controllers do not stop", { controllers, afterMs: shutdownGraceMs });
-    });
-    await Promise.all([this.#watches.close(this.#stopReason), ...this.#running.values()]);
+    const reason = this.#stopReason;
+    this.#watches.stop(reason);
+    for (const adapter of this.#running.keys()) adapter.stop(reason);
+    const ended = (async () => {
+      await Promise.all(this.#running.values());
+      await this.#watches.close(reason);
+      return true;
+    })();
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    using _grace = clock.schedule(shutdownGraceMs, () => resolve(false));
+    if (await Promise.race([ended, late])) return this.#warnOfUnanswered();
+    const error = new StopTimeoutError(this.#blockers(), shutdownGraceMs);
+    logger.error("the runtime did not stop in time", { blockers: error.blockers, afterMs: shutdownGraceMs });
+    this.#watches
+      .close(reason)
+      .catch((thrown: unknown) => logger.warn("a watch could not be closed", { error: thrown }));
+    throw error;
+  }
+
+  /** Watches whose opening was given up: a State that answers later has them closed then. */
+  async #warnOfUnanswered(): Promise<void> {
+    if (this.#watches.unanswered().length === 0) return;
+    const { clock, logger } = this.#options;
+    await new Promise<void>((resolve) => clock.defer(resolve));
+    const calls = this.#watches.unanswered();
+    if (calls.length > 0) logger.warn("the State does not answer", { calls });
+  }
+
+  #blockers(): readonly string[] {
+    const controllers = [...this.#running.keys()].map(
+      (adapter) => `controller ${JSON.stringify(adapter.name)} (${adapter.activities().join(", ")})`,
+    );
+    return [...controllers, ...this.#watches.unanswered()];
   }
 
   #watchFailed(cause: unknown): void {

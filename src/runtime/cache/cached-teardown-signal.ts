@@ -1,6 +1,6 @@
-import { formatPointer, Phase, type Metadata, type Pointer } from "../../resource/index.ts";
+import { formatPointer, Phase, type Pointer } from "../../resource/index.ts";
 import type { TeardownSignal } from "../../state/index.ts";
-import type { CacheObserver, ObservedCache } from "./cache-observer.ts";
+import type { CacheObserver, Content, ObservedCache } from "./cache-observer.ts";
 
 /** A teardown signal that is served by a cache. It stops listening as soon as it has aborted. */
 export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
@@ -15,7 +15,7 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
     this.#pointer = pointer;
     this.#parent = parent;
     if (parent?.aborted === true) this.#abort(parent.reason);
-    else if (!cache.isRunning(pointer.id)) this.#abortGone();
+    else if (isGone(cache.contentOf(pointer.id))) this.#abortGone();
     else {
       cache.observe(pointer.id, this);
       parent?.addEventListener("abort", this.#onParentAbort, { once: true });
@@ -26,12 +26,16 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
     return this.#controller.signal;
   }
 
-  changed(now: Metadata | "nothing"): void {
-    if (now === "nothing" || now.phase === Phase.tearingDown) this.#abortGone();
+  changed(now: Content): void {
+    if (isGone(now)) this.#abortGone();
   }
 
-  swapped(now: Metadata | "nothing"): void {
+  swapped(now: Content): void {
     this.changed(now);
+  }
+
+  closed(reason: unknown): void {
+    this.#abort(reason);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -53,3 +57,5 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
     this.#parent?.removeEventListener("abort", this.#onParentAbort);
   }
 }
+
+const isGone = (now: Content): boolean => now === "nothing" || now.phase === Phase.tearingDown;

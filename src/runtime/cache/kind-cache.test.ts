@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { createResource, equal, isNotFound, Phase, type Kind, type Resource } from "../../resource/index.ts";
-import { KindCache } from "./kind-cache.ts";
+import { KindCache, type CacheOrigin } from "./kind-cache.ts";
 import { KindMap } from "../kind-map.ts";
 import { Gauge } from "../metrics/metrics.ts";
 
 const A: Kind = { namespace: "a", type: "A" };
 const B: Kind = { namespace: "b", type: "B" };
+
+/** A State that does not answer. */
+const NEVER: CacheOrigin = { get: () => new Promise(() => {}), revision: () => new Promise(() => {}) };
 
 function resource(
   kind: Kind,
@@ -29,7 +32,7 @@ async function stateOf(promise: Promise<unknown>): Promise<string> {
 }
 
 function filled(kind: Kind, ...resources: readonly Resource[]): KindCache {
-  const cache = new KindCache(kind, new Gauge());
+  const cache = new KindCache(kind, new Gauge(), NEVER);
   for (const one of resources) cache.append(one);
   cache.filled(undefined);
   return cache;
@@ -39,8 +42,8 @@ describe("caches of two kinds", () => {
   test("are filled, opened one by one, read and kept up to date [engine T-34]", { timeout: 60_000 }, async () => {
     const gauges = { a: new Gauge(), b: new Gauge() };
     const caches = new KindMap<KindCache>();
-    const a = caches.ensure(A, () => new KindCache(A, gauges.a));
-    const b = caches.ensure(B, () => new KindCache(B, gauges.b));
+    const a = caches.ensure(A, () => new KindCache(A, gauges.a, NEVER));
+    const b = caches.ensure(B, () => new KindCache(B, gauges.b, NEVER));
     const nameA = (i: number): string => `a-${String(i).padStart(5, "0")}`;
     for (let i = 0; i < 1000; i++) a.append(resource(A, nameA(i), { labels: { number: String(i) } }));
     for (let i = 0; i < 10_000; i++) b.append(resource(B, `b-${i}`));
@@ -90,7 +93,7 @@ describe("a signal for a teardown", () => {
   });
 
   test("waits for the first fill, follows its parent, and is silent once disposed", async () => {
-    const cache = new KindCache(A, new Gauge());
+    const cache = new KindCache(A, new Gauge(), NEVER);
     const parent = new AbortController();
     const opening = cache.signalWithTeardown({ ...A, id: "p" }, { signal: parent.signal });
     expect(await stateOf(opening)).toBe("pending");
@@ -158,7 +161,7 @@ const byId = (a: Resource, b: Resource): number => (a.metadata.id < b.metadata.i
 describe("contents", () => {
   test("are exchanged at once by a refill; old ones are read until then", async () => {
     const gauge = new Gauge();
-    const cache = new KindCache(A, gauge);
+    const cache = new KindCache(A, gauge, NEVER);
     cache.append(resource(A, "old"));
     cache.append(resource(A, "both", { version: "1" }));
     expect(cache.filled(3)).toEqual([]);
@@ -175,7 +178,7 @@ describe("contents", () => {
 
   test("a refill before the first fill was complete starts over", () => {
     const gauge = new Gauge();
-    const cache = new KindCache(A, gauge);
+    const cache = new KindCache(A, gauge, NEVER);
     cache.append(resource(A, "stale"));
     cache.refill();
     cache.append(resource(A, "fresh"));
@@ -219,8 +222,53 @@ describe("reads that wait", () => {
     await expect(filled(A).list({ atLeast: 1 })).rejects.toMatchObject({ code: "unsupported" });
   });
 
+  test("for the version of a resource that is gone or was created anew end with what is there", async () => {
+    const stored = new Map<string, Resource>([["anew", resource(A, "anew", { version: "1" })]]);
+    const origin: CacheOrigin = { get: async ({ id }) => stored.get(id), revision: async () => 9 };
+    const cache = new KindCache(A, new Gauge(), origin);
+    cache.append(resource(A, "anew", { version: "1" }));
+    cache.filled(9);
+    const gone = cache.getOrNull({ ...A, id: "gone" }, { atLeast: "3" });
+    const anew = cache.getOrNull({ ...A, id: "anew" }, { atLeast: "3" });
+    expect(await gone).toBeUndefined();
+    expect((await anew)?.metadata.version).toBe("1");
+    await expect(cache.list({ atLeast: 10 })).rejects.toMatchObject({ code: "invalid" });
+
+    // The State has it, and the event is on its way; the resource is destroyed before that comes, in a resync.
+    stored.set("late", resource(A, "late", { version: "3" }));
+    const late = cache.getOrNull({ ...A, id: "late" }, { atLeast: "3" });
+    expect(await stateOf(late)).toBe("pending");
+    stored.delete("late");
+    cache.refill();
+    cache.filled(12);
+    expect(await late).toBeUndefined();
+  });
+
+  test("end when the cache is closed, as every later read does", async () => {
+    const cache = filled(A, resource(A, "a", { version: "1" }));
+    cache.put(resource(A, "a", { version: "2" }), 1);
+    const opening = new KindCache(A, new Gauge(), NEVER);
+    const signal = await cache.signalWithTeardown({ ...A, id: "a" });
+    const waits = [
+      cache.get({ ...A, id: "a" }, { atLeast: "3" }),
+      cache.list({ atLeast: 2 }),
+      opening.get({ ...A, id: "a" }),
+      opening.list(),
+      opening.signalWithTeardown({ ...A, id: "a" }),
+    ];
+    const failed = Promise.allSettled(waits);
+    for (const one of [cache, opening]) one.close(new Error("the connection was lost"));
+    const closed = { code: "unavailable", message: 'the cache of A in "a" is closed: the connection was lost' };
+    for (const result of await failed) expect(result).toMatchObject({ status: "rejected", reason: closed });
+    expect(signal.signal.reason).toMatchObject(closed);
+    expect(cache.ready).toBe(false);
+    await expect(cache.get({ ...A, id: "a" })).rejects.toMatchObject(closed);
+    await expect(cache.list()).rejects.toMatchObject(closed);
+    await expect(cache.signalWithTeardown({ ...A, id: "a" })).rejects.toMatchObject(closed);
+  });
+
   test("end with the reason of their signal", async () => {
-    const cache = new KindCache(A, new Gauge());
+    const cache = new KindCache(A, new Gauge(), NEVER);
     const stop = new AbortController();
     const reads = [
       cache.get({ ...A, id: "a" }, { signal: stop.signal }),

@@ -1,8 +1,8 @@
+import { abortable } from "../../internal/abortable.ts";
 import { SortedEntries, type Entry } from "../../internal/sorted-entries.ts";
 import {
   compareVersions,
   formatPointer,
-  Phase,
   StateError,
   type Kind,
   type Metadata,
@@ -19,20 +19,31 @@ import {
   type ResourceList,
   type TeardownSignal,
 } from "../../state/index.ts";
-import type { CacheObserver, ObservedCache } from "./cache-observer.ts";
+import type { CacheObserver, Content, ObservedCache } from "./cache-observer.ts";
+import { CacheSighting } from "./cache-sighting.ts";
+import { CacheWaits } from "./cache-waits.ts";
 import { CachedTeardownSignal } from "./cached-teardown-signal.ts";
 import type { Gauge } from "../metrics/metrics.ts";
+
+/** What a cache asks the State behind it, where its events alone cannot end a wait. */
+export interface CacheOrigin {
+  get(pointer: Pointer, options: CallOptions): Promise<Resource | undefined>;
+  /** Number of changes of the kind, where the State counts them. */
+  revision(kind: Kind, options: CallOptions): Promise<number | undefined>;
+}
 
 /**
  * The resources of one kind in memory, fed by the same watch that wakes controllers.
  *
  * It is *filling* until the watch says that it has delivered what was there at the start; reads wait for that. A
  * watch that lost its place makes it *fill again* beside the old contents, which are served until the new ones
- * are complete. Resources are shared, frozen values: neither feeding nor reading copies them.
+ * are complete. Once it is *closed*, since nothing feeds it any more, reads and waits reject with `unavailable`. Resources
+ * are shared, frozen values: neither feeding nor reading copies them.
  */
 export class KindCache implements ObservedCache {
   readonly kind: Kind;
   readonly #gauge: Gauge;
+  readonly #origin: CacheOrigin;
   #entries = new Map<string, Entry<Resource>>();
   #sorted = new SortedEntries<Resource>();
   /** The contents that are being filled, if any. */
@@ -41,17 +52,20 @@ export class KindCache implements ObservedCache {
   /** Number of changes of the kind that the contents reflect, where the State counts them. */
   #revision: number | undefined;
   #snapshot: ResourceList | undefined;
-  readonly #waits = new Set<() => void>();
+  readonly #waits = new CacheWaits();
+  /** Aborts when the cache is closed. */
+  readonly #closing = new AbortController();
   readonly #observers = new Map<string, Set<CacheObserver>>();
 
-  constructor(kind: Kind, gauge: Gauge) {
+  constructor(kind: Kind, gauge: Gauge, origin: CacheOrigin) {
     this.kind = kind;
     this.#gauge = gauge;
+    this.#origin = origin;
   }
 
-  /** True once the first contents are complete. */
+  /** True from the completion of the first contents until the cache is closed. */
   get ready(): boolean {
-    return this.#ready;
+    return this.#ready && !this.#closing.signal.aborted;
   }
 
   get size(): number {
@@ -94,8 +108,11 @@ export class KindCache implements ObservedCache {
     this.#filling = undefined;
     this.#ready = true;
     this.#snapshot = undefined;
-    for (const [id, observers] of this.#observers) this.#tellFilled(filling.get(id)?.resource, observers, first);
-    this.#wake();
+    for (const [id, observers] of this.#observers) {
+      const now = filling.get(id)?.resource?.metadata ?? "nothing";
+      for (const observer of observers) observer.swapped(now);
+    }
+    this.#waits.check();
     const vanished: Resource[] = [];
     for (const [id, { resource }] of before) if (resource !== undefined && !filling.has(id)) vanished.push(resource);
     return vanished;
@@ -148,8 +165,8 @@ export class KindCache implements ObservedCache {
   async getOrNull(pointer: Pointer, options: GetOptions = {}): Promise<Resource | undefined> {
     const { atLeast, signal } = options;
     signal?.throwIfAborted();
-    if (!this.#ready) await this.#wait(() => this.#ready, signal);
-    if (atLeast !== undefined) await this.#wait(() => this.#knows(pointer.id, atLeast), signal);
+    if (!this.ready) await this.#untilReady(signal);
+    if (atLeast !== undefined) await this.#untilVersion(pointer.id, atLeast, signal);
     return this.peek(pointer.id);
   }
 
@@ -159,8 +176,8 @@ export class KindCache implements ObservedCache {
     signal?.throwIfAborted();
     const compiled = compileQuery(options);
     const query = compiled instanceof Promise ? await compiled : compiled;
-    if (!this.#ready) await this.#wait(() => this.#ready, signal);
-    if (atLeast !== undefined) await this.#waitForRevision(atLeast, signal);
+    if (!this.ready) await this.#untilReady(signal);
+    if (atLeast !== undefined) await this.#untilRevision(atLeast, signal);
     return this.listNow(query);
   }
 
@@ -178,15 +195,38 @@ export class KindCache implements ObservedCache {
   async signalWithTeardown(pointer: Pointer, options: CallOptions = {}): Promise<TeardownSignal> {
     const { signal } = options;
     signal?.throwIfAborted();
-    if (!this.#ready) await this.#wait(() => this.#ready, signal);
+    if (!this.ready) await this.#untilReady(signal);
     return new CachedTeardownSignal(this, pointer, signal);
   }
 
-  isRunning(id: string): boolean {
-    return this.peek(id)?.metadata.phase === Phase.running;
+  contentOf(id: string): Content {
+    return this.peek(id)?.metadata ?? "nothing";
+  }
+
+  async stored(id: string): Promise<Content> {
+    const pointer = { ...this.kind, id };
+    const { signal } = this.#closing;
+    return (await this.#origin.get(pointer, { signal }))?.metadata ?? "nothing";
+  }
+
+  /** Nothing feeds the cache any more. Every wait for it ends, and so does every read from now on. Idempotent. */
+  close(cause: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    const { namespace, type } = this.kind;
+    const why = cause instanceof Error ? `: ${cause.message}` : "";
+    const text = `the cache of ${type} in ${JSON.stringify(namespace)} is closed${why}`;
+    const error = new StateError("unavailable", text, { cause });
+    this.#closing.abort(error);
+    this.#waits.fail(error);
+    const observers = [...this.#observers.values()].flatMap((some) => [...some]);
+    for (const observer of observers) observer.closed(error);
   }
 
   observe(id: string, observer: CacheObserver): void {
+    if (this.#closing.signal.aborted) {
+      observer.closed(this.#closing.signal.reason);
+      return;
+    }
     const observers = this.#observers.get(id);
     if (observers === undefined) this.#observers.set(id, new Set([observer]));
     else observers.add(observer);
@@ -201,15 +241,7 @@ export class KindCache implements ObservedCache {
     if (revision !== undefined) this.#revision = revision;
     this.#snapshot = undefined;
     if (this.#observers.size > 0) for (const observer of this.#observers.get(id) ?? []) observer.changed(now);
-    this.#wake();
-  }
-
-  /** What the first contents lack may be on its way still: they are older than anything that observers have done. */
-  #tellFilled(resource: Resource | undefined, observers: ReadonlySet<CacheObserver>, first: boolean): void {
-    for (const observer of observers) {
-      if (!first) observer.swapped(resource?.metadata ?? "nothing");
-      else if (resource !== undefined) observer.changed(resource.metadata);
-    }
+    this.#waits.check();
   }
 
   #list(): ResourceList {
@@ -221,45 +253,39 @@ export class KindCache implements ObservedCache {
     return (this.#snapshot = sealResourceList(resources, this.#revision));
   }
 
-  #knows(id: string, version: string): boolean {
-    const resource = this.peek(id);
-    return resource !== undefined && compareVersions(resource.metadata.version, version) >= 0;
+  #untilReady(signal: AbortSignal | undefined): Promise<void> {
+    return this.#waits.until(() => this.#ready, signal);
   }
 
-  async #waitForRevision(atLeast: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#revision === undefined) {
-      throw new StateError(
-        "unsupported",
-        `the State does not count the changes of ${this.kind.type}: atLeast cannot be kept`,
-      );
+  /** Ends as well with what the State holds: the resource may have gone, or been created anew. */
+  async #untilVersion(id: string, atLeast: string, signal: AbortSignal | undefined): Promise<void> {
+    const isKnown = (now: Content): boolean => now !== "nothing" && compareVersions(now.version, atLeast) >= 0;
+    if (isKnown(this.contentOf(id))) return;
+    const sighting = new CacheSighting(this, id, isKnown);
+    try {
+      sighting.ask();
+      await (signal === undefined ? sighting.settled : abortable(sighting.settled, signal));
+    } finally {
+      sighting.end();
     }
-    await this.#wait(() => (this.#revision ?? 0) >= atLeast, signal);
   }
 
-  /** Resolves when `holds` does; it is asked after each change. */
-  #wait(holds: () => boolean, signal: AbortSignal | undefined): Promise<void> | undefined {
-    if (holds()) return undefined;
-    return new Promise((resolve, reject) => {
-      const check = (): void => {
-        if (!holds()) return;
-        end();
-        resolve();
-      };
-      const onAbort = (): void => {
-        end();
-        reject(signal?.reason);
-      };
-      const end = (): void => {
-        this.#waits.delete(check);
-        signal?.removeEventListener("abort", onAbort);
-      };
-      this.#waits.add(check);
-      signal?.addEventListener("abort", onAbort, { once: true });
-    });
-  }
-
-  #wake(): void {
-    if (this.#waits.size > 0) for (const check of this.#waits) check();
+  async #untilRevision(atLeast: number, signal: AbortSignal | undefined): Promise<void> {
+    const { type } = this.kind;
+    if (this.#revision === undefined) {
+      throw new StateError("unsupported", `the State does not count the changes of ${type}: atLeast cannot be kept`);
+    }
+    const holds = (): boolean => (this.#revision ?? 0) >= atLeast;
+    if (holds()) return;
+    const unreachable = new AbortController();
+    const fail = (error: unknown): void => unreachable.abort(error);
+    this.#origin.revision(this.kind, { signal: this.#closing.signal }).then((revision) => {
+      if (revision !== undefined && revision >= atLeast) return;
+      const text = `atLeast ${atLeast} is not of this State, which has counted ${revision} changes of ${type}`;
+      fail(new StateError("invalid", text));
+    }, fail);
+    const either = signal === undefined ? unreachable.signal : AbortSignal.any([signal, unreachable.signal]);
+    await this.#waits.until(holds, either);
   }
 }
 

@@ -10,6 +10,7 @@ import type { ControllerFacade } from "../guard/controller-facade.ts";
 import { declareClassicInputs } from "../declare-controller.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
+import type { PendingCalls } from "../guard/pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import { OutputTracker } from "../guard/output-tracker.ts";
@@ -34,6 +35,7 @@ export class ClassicAdapter implements Adapter {
   readonly #stopper = new AbortController();
   readonly #state: ControllerFacade;
   readonly #allow: (access: Access) => void;
+  readonly #calls: PendingCalls;
   readonly #backoff: Backoff;
   readonly #outcomes = new OutcomeLog(1);
   #mode: "idle" | "running" | "backoff" | "ended" = "idle";
@@ -42,6 +44,9 @@ export class ClassicAdapter implements Adapter {
   #startedAtMs = 0;
   #inCycle = false;
   #lastError: Error | undefined;
+  /** Calls of `updateInputs`, and the last of them whose inputs are in force. */
+  #inputsAsked = 0;
+  #inputsInForce = 0;
 
   constructor(parts: AdapterParts, declared: DeclaredClassic) {
     this.name = declared.name;
@@ -54,6 +59,7 @@ export class ClassicAdapter implements Adapter {
     const facade = openFacade(parts, declared, this.#metrics, this.#log, this.#stopper.signal, this.#tracker);
     this.#state = facade.state;
     this.#allow = facade.allow;
+    this.#calls = facade.calls;
     this.#backoff = new Backoff(parts.random);
   }
 
@@ -84,6 +90,12 @@ export class ClassicAdapter implements Adapter {
   stop(reason: unknown): void {
     this.#stopper.abort(reason);
     this.#slot.close();
+  }
+
+  activities(): readonly string[] {
+    if (this.#mode === "ended") return [];
+    const own = this.#declared.controller.run === undefined ? "its reconcile" : "its run";
+    return [own, ...this.#calls.describe()];
   }
 
   explain(): ControllerExplanation {
@@ -207,9 +219,16 @@ export class ClassicAdapter implements Adapter {
     return this.#tracker.cleanup(kinds, this.#state);
   }
 
+  /** The last call wins, whichever watches open first. */
   async #updateInputs(inputs: readonly Input[]): Promise<void> {
     const declared = declareClassicInputs(this.name, inputs);
-    await this.#parts.updateInputs(this.name, declared);
+    const call = ++this.#inputsAsked;
+    await this.#parts.watchInputs(this.name, declared);
+    if (call < this.#inputsInForce) {
+      throw new Error(`the inputs of controller ${JSON.stringify(this.name)} were replaced by a later updateInputs`);
+    }
+    this.#inputsInForce = call;
+    this.#parts.replaceInputs(this.name, declared);
     this.#allow(new Access(this.name, declared, this.#declared.outputs));
   }
 }

@@ -15,18 +15,30 @@ import {
 } from "../../state/index.ts";
 import type { KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
+import type { PendingCalls } from "./pending-calls.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";
 
-/** The backing state as one controller uses it: counts its calls, and notes its writes to caches that lag behind. */
+/**
+ * The backing state as one controller uses it: counts its calls, knows which of them are not answered, and notes its
+ * writes to caches that lag behind.
+ */
 export class ControllerCore implements CoreState {
   readonly #core: CoreState;
   readonly #metrics: ControllerMetrics;
   /** Caches that may lag behind writes. */
   readonly #lagging: KindMap<KindCache>;
   readonly #ownWrites: OwnWrites;
+  readonly #calls: PendingCalls;
 
-  constructor(core: CoreState, metrics: ControllerMetrics, lagging: KindMap<KindCache>, ownWrites: OwnWrites) {
+  constructor(
+    core: CoreState,
+    metrics: ControllerMetrics,
+    lagging: KindMap<KindCache>,
+    ownWrites: OwnWrites,
+    calls: PendingCalls,
+  ) {
+    this.#calls = calls;
     this.#core = core;
     this.#metrics = metrics;
     this.#lagging = lagging;
@@ -35,53 +47,55 @@ export class ControllerCore implements CoreState {
 
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     this.#metrics.reads++;
-    return this.#core.get(pointer, options);
+    return this.#calls.note("get", pointer, this.#core.get(pointer, options));
   }
 
   getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
     this.#metrics.reads++;
-    return getOrNull(this.#core, pointer, options);
+    return this.#calls.note("get", pointer, getOrNull(this.#core, pointer, options));
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
     this.#metrics.reads++;
-    return this.#core.list(kind, options);
+    return this.#calls.note("list", kind, this.#core.list(kind, options));
   }
 
   create(resource: Resource, options?: CreateOptions): Promise<Resource> {
     this.#metrics.writes++;
-    return this.#follow(resource.metadata, this.#core.create(resource, options));
+    return this.#follow("create", resource.metadata, this.#core.create(resource, options));
   }
 
   update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
     this.#metrics.writes++;
-    return this.#follow(resource.metadata, this.#core.update(resource, options));
+    return this.#follow("update", resource.metadata, this.#core.update(resource, options));
   }
 
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
     this.#metrics.writes++;
     const cache = this.#lagging.get(pointer.namespace, pointer.type);
-    const destroyed = this.#core.destroy(pointer, options);
+    const destroyed = this.#calls.note("destroy", pointer, this.#core.destroy(pointer, options));
     return cache === undefined ? destroyed : this.#ownWrites.followDestroy(cache, pointer.id, destroyed);
   }
 
   watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
     this.#metrics.reads++;
-    return this.#core.watch(pointer, options);
+    return this.#calls.note("watch", pointer, this.#core.watch(pointer, options));
   }
 
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
     this.#metrics.reads++;
-    return this.#core.watchKind(kind, options);
+    return this.#calls.note("watch", kind, this.#core.watchKind(kind, options));
   }
 
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
     this.#metrics.reads++;
-    return this.#core.watchKindBatches(kind, options);
+    return this.#calls.note("watch", kind, this.#core.watchKindBatches(kind, options));
   }
 
-  #follow({ namespace, type, id }: Pointer, written: Promise<Resource>): Promise<Resource> {
+  #follow(operation: string, pointer: Pointer, written: Promise<Resource>): Promise<Resource> {
+    const { namespace, type, id } = pointer;
     const cache = this.#lagging.get(namespace, type);
-    return cache === undefined ? written : this.#ownWrites.follow(cache, id, written);
+    const noted = this.#calls.note(operation, pointer, written);
+    return cache === undefined ? noted : this.#ownWrites.follow(cache, id, noted);
   }
 }

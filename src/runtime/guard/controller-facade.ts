@@ -32,6 +32,7 @@ import type { KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
 import type { OutputTracker } from "./output-tracker.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";
+import type { PendingCalls } from "./pending-calls.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 
 export interface FacadeInit {
@@ -41,6 +42,7 @@ export interface FacadeInit {
   readonly access: Access;
   readonly caches: KindMap<KindCache>;
   readonly ownWrites: OwnWrites;
+  readonly calls: PendingCalls;
   /** Absent: unlimited. */
   readonly limiter: RateLimiter | undefined;
   readonly tracker: OutputTracker | undefined;

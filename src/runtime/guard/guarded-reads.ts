@@ -3,6 +3,7 @@ import type { Logger } from "../../log/index.ts";
 import type { Kind, Pointer, Resource } from "../../resource/index.ts";
 import type { CallOptions, GetOptions, ListOptions, ResourceList, State, TeardownSignal } from "../../state/index.ts";
 import type { Access } from "./access.ts";
+import type { PendingCalls } from "./pending-calls.ts";
 import { notFound, type KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";
@@ -12,6 +13,7 @@ export interface GuardedReadsInit {
   readonly access: Access;
   readonly caches: KindMap<KindCache>;
   readonly ownWrites: OwnWrites;
+  readonly calls: PendingCalls;
   /** The default signal of every call. */
   readonly signal: AbortSignal;
   /** Absent: uncached reads are not warned of. */
@@ -27,6 +29,7 @@ export class GuardedReads {
   readonly #backing: State;
   readonly #caches: KindMap<KindCache>;
   readonly #ownWrites: OwnWrites;
+  readonly #calls: PendingCalls;
   readonly #signal: AbortSignal;
   readonly #defaults: { readonly signal: AbortSignal };
   readonly #warnings: Logger | undefined;
@@ -36,6 +39,7 @@ export class GuardedReads {
     this.#backing = init.backing;
     this.#caches = init.caches;
     this.#ownWrites = init.ownWrites;
+    this.#calls = init.calls;
     this.#signal = init.signal;
     this.#defaults = Object.freeze({ signal: init.signal });
     this.#warnings = init.warnings;
@@ -47,7 +51,8 @@ export class GuardedReads {
     if (refused !== undefined) return Promise.reject(refused);
     const cache = this.#caches.get(namespace, type);
     if (cache !== undefined) {
-      if (!this.#answersNow(cache, id, options)) return this.#waitAndGet(cache, pointer, options);
+      if (!this.#answersNow(cache, id, options))
+        return this.#calls.note("cached get", pointer, this.#waitAndGet(cache, pointer, options));
       const resource = cache.peek(id);
       return resource === undefined ? Promise.reject(notFound(pointer)) : Promise.resolve(resource);
     }
@@ -62,7 +67,7 @@ export class GuardedReads {
     const cache = this.#caches.get(namespace, type);
     if (cache !== undefined) {
       if (this.#answersNow(cache, id, options)) return Promise.resolve(cache.peek(id));
-      return this.#waitAndGetOrNull(cache, pointer, options);
+      return this.#calls.note("cached get", pointer, this.#waitAndGetOrNull(cache, pointer, options));
     }
     this.#warn(namespace, type, id);
     return this.#backing.getOrNull(pointer, this.withSignal(options));
@@ -73,7 +78,7 @@ export class GuardedReads {
     const refused = this.access.refuseRead(namespace, type);
     if (refused !== undefined) return Promise.reject(refused);
     const cache = this.#caches.get(namespace, type);
-    if (cache !== undefined) return this.#waitAndList(cache, options);
+    if (cache !== undefined) return this.#calls.note("cached list", kind, this.#waitAndList(cache, options));
     this.#warn(namespace, type);
     return this.#backing.list({ namespace, type }, this.withSignal(options));
   }
@@ -98,16 +103,19 @@ export class GuardedReads {
     const refused = this.access.refuseRead(namespace, type, id);
     if (refused !== undefined) return Promise.reject(refused);
     const cache = this.#caches.get(namespace, type);
-    if (cache !== undefined) return this.#waitAndSignal(cache, pointer, options);
+    if (cache !== undefined)
+      return this.#calls.note("cached watch", pointer, this.#waitAndSignal(cache, pointer, options));
     this.#warn(namespace, type, id);
     return this.#backing.signalWithTeardown(pointer, this.withSignal(options));
   }
 
-  /** `options` with the controller's signal, unless they bring one. */
-  withSignal<O extends CallOptions>(options: O | undefined): O & CallOptions {
+  /** `options` with the controller's signal: a call ends with the controller, whatever signal it brings. */
+  withSignal<O extends CallOptions>(options: O | undefined): O & { readonly signal: AbortSignal } {
     // An object with nothing but the signal fits: all other options are optional.
-    if (options === undefined) return this.#defaults as O & CallOptions;
-    return options.signal === undefined ? { ...options, signal: this.#signal } : options;
+    if (options === undefined) return this.#defaults as O & { readonly signal: AbortSignal };
+    const { signal } = options;
+    if (signal === undefined || signal === this.#signal) return { ...options, signal: this.#signal };
+    return { ...options, signal: AbortSignal.any([signal, this.#signal]) };
   }
 
   /** True when the cache has nothing to wait for: then it answers without a detour. */
@@ -116,8 +124,9 @@ export class GuardedReads {
   }
 
   async #waitAndGet(cache: KindCache, pointer: Pointer, options: GetOptions | undefined): Promise<Resource> {
-    await this.#waitForOwnWrites(cache, pointer.id, options);
-    return cache.get(pointer, this.withSignal(options));
+    const joined = this.withSignal(options);
+    await this.#waitForOwnWrites(cache, pointer.id, joined.signal);
+    return cache.get(pointer, joined);
   }
 
   async #waitAndGetOrNull(
@@ -125,27 +134,26 @@ export class GuardedReads {
     pointer: Pointer,
     options: GetOptions | undefined,
   ): Promise<Resource | undefined> {
-    await this.#waitForOwnWrites(cache, pointer.id, options);
-    return cache.getOrNull(pointer, this.withSignal(options));
+    const joined = this.withSignal(options);
+    await this.#waitForOwnWrites(cache, pointer.id, joined.signal);
+    return cache.getOrNull(pointer, joined);
   }
 
   async #waitAndList(cache: KindCache, options: ListOptions | undefined): Promise<ResourceList> {
-    await this.#waitForOwnWrites(cache, undefined, options);
-    return cache.list(this.withSignal(options));
+    const joined = this.withSignal(options);
+    await this.#waitForOwnWrites(cache, undefined, joined.signal);
+    return cache.list(joined);
   }
 
   async #waitAndSignal(cache: KindCache, pointer: Pointer, options: CallOptions | undefined): Promise<TeardownSignal> {
-    await this.#waitForOwnWrites(cache, pointer.id, options);
-    return cache.signalWithTeardown(pointer, this.withSignal(options));
+    const joined = this.withSignal(options);
+    await this.#waitForOwnWrites(cache, pointer.id, joined.signal);
+    return cache.signalWithTeardown(pointer, joined);
   }
 
-  #waitForOwnWrites(
-    cache: KindCache,
-    id: string | undefined,
-    options: CallOptions | undefined,
-  ): Promise<unknown> | undefined {
+  #waitForOwnWrites(cache: KindCache, id: string | undefined, signal: AbortSignal): Promise<unknown> | undefined {
     const unseen = this.#ownWrites.unseen(cache, id);
-    return unseen && abortable(unseen, options?.signal ?? this.#signal);
+    return unseen && abortable(unseen, signal);
   }
 
   #warn(namespace: string, type: string, id?: string): void {

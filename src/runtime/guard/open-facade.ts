@@ -3,6 +3,7 @@ import { Access } from "./access.ts";
 import { ControllerCore } from "./controller-core.ts";
 import { ControllerFacade } from "./controller-facade.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
+import { PendingCalls } from "./pending-calls.ts";
 import type { OutputTracker } from "./output-tracker.ts";
 import { OwnWrites } from "../cache/own-writes.ts";
 import { RateLimiter } from "../rate-limiter.ts";
@@ -16,18 +17,21 @@ export function openFacade(
   log: Logger,
   signal: AbortSignal,
   tracker?: OutputTracker,
-): ReturnType<typeof ControllerFacade.open> {
+): ReturnType<typeof ControllerFacade.open> & { readonly calls: PendingCalls } {
   const ownWrites = new OwnWrites();
-  return ControllerFacade.open({
+  const calls = new PendingCalls();
+  const facade = ControllerFacade.open({
     name,
-    core: new ControllerCore(parts.core, metrics, parts.lagging, ownWrites),
+    core: new ControllerCore(parts.core, metrics, parts.lagging, ownWrites, calls),
     clock: parts.clock,
     access: new Access(name, inputs, outputs),
     caches: parts.caches,
     ownWrites,
+    calls,
     limiter: parts.changeRateLimit && new RateLimiter(parts.changeRateLimit, parts.clock),
     tracker,
     signal,
     warnings: parts.warnOnUncachedReads ? log : undefined,
   });
+  return { ...facade, calls };
 }

@@ -63,10 +63,14 @@ export class WatchLoop {
     return (this.#opening ??= this.#open(onOpened));
   }
 
+  /** Ends {@link open}, unless it is open. */
+  giveUpOpening(reason: unknown): void {
+    if (this.#watch === undefined) this.#stopper.abort(reason);
+  }
+
   /** Resolves when nothing of the watch is left. */
   async close(reason: unknown): Promise<void> {
-    this.#stopper.abort(reason);
-    this.#slow?.cancel();
+    this.#end(reason);
     const watch = this.#watch;
     if (watch === undefined) return;
     this.#awaits = "closing";
@@ -115,13 +119,17 @@ export class WatchLoop {
 
   /** Nothing waits for the answer any more: an error is of no interest, and a watch has to be released. */
   #discard(answer: Promise<Watch<readonly Event[]>>): void {
-    answer.then(
-      (watch) => {
-        this.#watch = watch;
-        return this.close(undefined);
-      },
-      () => undefined,
-    ).catch((error: unknown) => this.#host.log.warn("a late watch could not be closed", { ...this.channel.kind, error }));
+    answer
+      .then(
+        (watch) => {
+          this.#watch = watch;
+          return this.close(undefined);
+        },
+        () => undefined,
+      )
+      .catch((error: unknown) =>
+        this.#host.log.warn("a late watch could not be closed", { ...this.channel.kind, error }),
+      );
   }
 
   /**
@@ -187,7 +195,14 @@ export class WatchLoop {
   /** Reports the first error only. */
   #fail(error: unknown): void {
     if (this.#stopper.signal.aborted) return;
-    this.#stopper.abort(error);
+    this.#end(error);
     this.#host.onError(error);
+  }
+
+  /** From now on nothing is consumed, and the cache has no one to feed it. */
+  #end(reason: unknown): void {
+    this.#stopper.abort(reason);
+    this.#slow?.cancel();
+    this.channel.cache?.close(reason);
   }
 }

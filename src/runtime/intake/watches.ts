@@ -1,11 +1,11 @@
 import type { Clock } from "../../clock/index.ts";
 import type { Logger } from "../../log/index.ts";
 import { kindOf, type Kind } from "../../resource/index.ts";
-import type { CoreState } from "../../state/index.ts";
+import { getOrNull, type CoreState } from "../../state/index.ts";
 import type { Adapter } from "../adapter.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { DependencyGraph } from "../graph/dependency-graph.ts";
-import { KindCache } from "../cache/kind-cache.ts";
+import { KindCache, type CacheOrigin } from "../cache/kind-cache.ts";
 import { KindChannel, type ChannelHost } from "./event-source.ts";
 import { KindMap } from "../kind-map.ts";
 import type { MetricsRegistry } from "../metrics/metrics.ts";
@@ -38,7 +38,7 @@ export class Watches {
   /** Those whose opening failed, until they are closed. */
   readonly #dropped = new Set<WatchLoop>();
   readonly #host: ChannelHost;
-  #closed: { readonly reason: unknown } | undefined;
+  #stopped: { readonly reason: unknown } | undefined;
 
   constructor(init: WatchesInit) {
     this.#init = init;
@@ -51,7 +51,7 @@ export class Watches {
       routeOf: ({ controller, input }) => init.adapter(controller)?.route(input),
     };
     for (const kind of init.cache) {
-      this.caches.ensure(kind, () => new KindCache(kind, init.metrics.cachedResources(kind.type)));
+      this.caches.ensure(kind, () => new KindCache(kind, init.metrics.cachedResources(kind.type), originOf(init.core)));
       this.#channel(kind);
     }
   }
@@ -81,11 +81,20 @@ export class Watches {
     this.#channels.get(namespace, type)?.listed(ids);
   }
 
+  /**
+   * Delivers nothing and opens nothing any more; what is being opened is given up. Caches are fed until {@link close}, so
+   * that controllers can still read while they end.
+   */
+  stop(reason: unknown): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = { reason };
+    this.#pipeline.close();
+    for (const loop of this.#loops.values()) loop.giveUpOpening(reason);
+  }
+
   /** Ends all watches and caches, and every wait for them. Resolves when the State has released the watches. */
   async close(reason: unknown): Promise<void> {
-    if (this.#closed !== undefined) return;
-    this.#closed = { reason };
-    this.#pipeline.close();
+    this.stop(reason);
     for (const cache of this.caches.values()) cache.close(reason);
     await Promise.all(this.#everyLoop().map((loop) => loop.close(reason)));
   }
@@ -108,7 +117,7 @@ export class Watches {
   }
 
   async #open(channels: readonly KindChannel[]): Promise<void> {
-    if (this.#closed !== undefined) throw this.#closed.reason;
+    if (this.#stopped !== undefined) throw this.#stopped.reason;
     const loops = channels.map((channel) => this.#claim(channel));
     try {
       await Promise.all(loops.map((loop) => loop.open(this.#opened)));
@@ -142,3 +151,11 @@ export class Watches {
     if (cache !== undefined && !loop.synchronous) this.lagging.set(kind, cache);
   };
 }
+
+/** A query that no id matches: only the revision of the list is of interest. */
+const NONE = "^$";
+
+const originOf = (core: CoreState): CacheOrigin => ({
+  get: (pointer, options) => getOrNull(core, pointer, options),
+  revision: async (kind, options) => (await core.list(kind, { ...options, ids: NONE })).revision,
+});

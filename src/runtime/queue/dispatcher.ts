@@ -31,7 +31,7 @@ export class Dispatcher implements WorkerHost {
   readonly #clock: Clock;
   readonly #budget: TurnBudget;
   readonly #idle: QueueWorker[];
-  readonly #workers: number;
+  readonly #workers: readonly QueueWorker[];
   #mode: "new" | "started" | "stopped" = "new";
   #woken = false;
   #pumping = false;
@@ -51,8 +51,8 @@ export class Dispatcher implements WorkerHost {
     this.#keeper = keeper;
     this.#clock = clock;
     this.#budget = budget;
-    this.#workers = concurrency;
-    this.#idle = Array.from({ length: concurrency }, () => new QueueWorker(this));
+    this.#workers = Array.from({ length: concurrency }, () => new QueueWorker(this));
+    this.#idle = [...this.#workers];
   }
 
   start(): void {
@@ -65,8 +65,13 @@ export class Dispatcher implements WorkerHost {
     this.#mode = "stopped";
     this.#timer?.cancel();
     this.#queue.close();
-    if (this.#idle.length === this.#workers) this.#drained.resolve();
+    if (this.#idle.length === this.#workers.length) this.#drained.resolve();
     return this.#drained.promise;
+  }
+
+  /** The items that workers are at. */
+  processing(): readonly QueueItem[] {
+    return this.#workers.flatMap(({ item }) => item ?? []);
   }
 
   /** Something was put into the queue. */
@@ -103,7 +108,7 @@ export class Dispatcher implements WorkerHost {
     }
     this.#idle.push(worker);
     if (this.#mode === "stopped") {
-      if (this.#idle.length === this.#workers) this.#drained.resolve();
+      if (this.#idle.length === this.#workers.length) this.#drained.resolve();
     } else this.#look(nowMs);
   }
 

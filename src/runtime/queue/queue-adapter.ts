@@ -21,6 +21,7 @@ import { ItemQueue, Lane } from "./item-queue.ts";
 import { ItemSettlement } from "./result-handler.ts";
 import { KindMap } from "../kind-map.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
+import type { PendingCalls } from "../guard/pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import type { Job, QueueItem, QueueLane } from "./queue-worker.ts";
@@ -59,6 +60,9 @@ export class QueueAdapter implements Adapter {
   readonly #primaries = new KindMap<QueueLane>();
   readonly #mapped: readonly QueueLane[];
   readonly #stopped = Promise.withResolvers<void>();
+  readonly #calls: PendingCalls;
+  /** What runs beside the workers. */
+  readonly #beside = new Set<string>();
   #filling: Promise<void> = Promise.resolve();
   /** What went wrong outside of the controller's own code, such as in a logger: it ends the runtime. */
   #broken: { readonly error: unknown } | undefined;
@@ -71,8 +75,9 @@ export class QueueAdapter implements Adapter {
     this.#log = parts.logger.child({ controller: name });
     this.#metrics = parts.metricsOf(name);
     const { signal } = this.#stopper;
-    const { state } = openFacade(parts, declared, this.#metrics, this.#log, signal);
+    const { state, calls } = openFacade(parts, declared, this.#metrics, this.#log, signal);
     this.#state = state;
+    this.#calls = calls;
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
     const { clock, random, budget } = parts;
     const settlement = new ItemSettlement({
@@ -104,12 +109,12 @@ export class QueueAdapter implements Adapter {
     this.#log.debug("controller starting");
     this.#dispatcher.start();
     this.#refill();
-    const hook = this.#runHook().catch((error: unknown) => this.#break(error));
+    const hook = this.#noted("its run hook", () => this.#runHook()).catch((error: unknown) => this.#break(error));
     await this.#stopped.promise;
     await Promise.all([this.#dispatcher.stop(), hook]);
     await this.#filling;
     try {
-      await this.#controller.shutdownHook?.();
+      await this.#noted("its shutdown hook", async () => this.#controller.shutdownHook?.());
     } catch (thrown) {
       this.#log.error("shutdown hook failed", { error: toError(thrown, `the shutdown hook of ${this.name}`) });
     }
@@ -120,6 +125,13 @@ export class QueueAdapter implements Adapter {
   stop(reason: unknown): void {
     this.#stopper.abort(reason);
     this.#stopped.resolve();
+  }
+
+  activities(): readonly string[] {
+    const items = this.#dispatcher
+      .processing()
+      .map(({ lane, id }) => `${lane.job.name} of ${formatPointer({ ...lane.job.input, id })}`);
+    return [...items, ...this.#beside, ...this.#calls.describe()];
   }
 
   explain(pointer: Pointer): ControllerExplanation {
@@ -209,7 +221,9 @@ export class QueueAdapter implements Adapter {
   /** Puts all primaries that exist. One fill after the other, so that the end of the last is the end of all. */
   #refill(): void {
     if (this.#stopper.signal.aborted) return;
-    this.#filling = this.#filling.then(() => this.#fill()).catch((error: unknown) => this.#break(error));
+    this.#filling = this.#filling
+      .then(() => this.#noted("its initial fill", () => this.#fill()))
+      .catch((error: unknown) => this.#break(error));
   }
 
   async #fill(): Promise<void> {
@@ -227,6 +241,15 @@ export class QueueAdapter implements Adapter {
         },
         this.#retryOptions(`listing ${type} for the initial fill failed`),
       );
+    }
+  }
+
+  async #noted(activity: string, act: () => Promise<void>): Promise<void> {
+    this.#beside.add(activity);
+    try {
+      await act();
+    } finally {
+      this.#beside.delete(activity);
     }
   }
 

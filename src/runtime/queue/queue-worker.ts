@@ -55,6 +55,11 @@ export class QueueWorker {
     this.#ended(result);
   }
 
+  /** The item that it works on. */
+  get item(): QueueItem | undefined {
+    return this.#item;
+  }
+
   /** The item that it worked on; it then has none. */
   letGo(): QueueItem {
     const item = this.#item;
