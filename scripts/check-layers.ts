@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   state: { imports: ["resource", "clock"], builtins: PORTABLE },
   store: { imports: ["state", "resource", "internal", "clock"], builtins: PORTABLE },
-  memory: { imports: ["store", "state", "resource", "clock"], builtins: PORTABLE },
+  memory: { imports: ["store", "state", "resource", "internal", "clock"], builtins: PORTABLE },
   controller: { imports: ["state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
   tasks: { imports: ["internal", "log", "clock"], builtins: PORTABLE },
   runtime: { imports: ["controller", "state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
