@@ -6,6 +6,9 @@ const NOTHING = Buffer.alloc(0);
 /** Each message on the wire is preceded by a flag for compression and its length, four bytes, largest first. */
 export const PREFIX_BYTES = 5;
 
+/** The flag of a compressed message. */
+export const COMPRESSED = 1;
+
 /**
  * Messages that are framed for the wire already, for a receiver among many: framed once, the same bytes go out on every
  * stream without a copy. Nobody may change them afterwards.
@@ -44,15 +47,26 @@ export function writeFrame(bytes: Buffer, at: number, message: Uint8Array): numb
  */
 export class MessageReader {
   readonly #limitBytes: number;
+  readonly #acceptsCompressed: boolean;
+  #isCompressed = false;
   /** Start of a frame that is not complete yet; as long as what has come of it, or up to twice that. */
   #held: Buffer = NOTHING;
   #heldBytes = 0;
   /** Length of the whole frame, or of its prefix as long as that is not complete. */
   #frameBytes = PREFIX_BYTES;
 
-  /** @param limitBytes - Longer messages are refused as soon as their prefix is there. */
-  constructor(limitBytes: number) {
+  /**
+   * @param limitBytes - Longer messages are refused as soon as their prefix is there.
+   * @param acceptsCompressed - Takes compressed messages as they are, for the caller to inflate. Default: false.
+   */
+  constructor(limitBytes: number, acceptsCompressed = false) {
     this.#limitBytes = limitBytes;
+    this.#acceptsCompressed = acceptsCompressed;
+  }
+
+  /** True when the last prefix was that of a compressed message. */
+  get isCompressed(): boolean {
+    return this.#isCompressed;
   }
 
   /** Bytes of an incomplete message that wait here for the rest of it. */
@@ -69,7 +83,7 @@ export class MessageReader {
   push(piece: Uint8Array, messages: Uint8Array[]): void {
     let at = this.#heldBytes === 0 ? 0 : this.#fillHeld(piece, messages);
     while (piece.length - at >= PREFIX_BYTES) {
-      const end = at + PREFIX_BYTES + readPrefix(piece, at, this.#limitBytes);
+      const end = at + PREFIX_BYTES + this.#readPrefix(piece, at);
       if (end > piece.length) {
         this.#frameBytes = end - at;
         break;
@@ -86,7 +100,7 @@ export class MessageReader {
     if (this.#heldBytes < PREFIX_BYTES) {
       at = this.#hold(piece, 0, PREFIX_BYTES - this.#heldBytes);
       if (this.#heldBytes < PREFIX_BYTES) return at;
-      this.#frameBytes = PREFIX_BYTES + readPrefix(this.#held, 0, this.#limitBytes);
+      this.#frameBytes = PREFIX_BYTES + this.#readPrefix(this.#held, 0);
     }
     at = this.#hold(piece, at, at + this.#frameBytes - this.#heldBytes);
     if (this.#heldBytes < this.#frameBytes) return at;
@@ -95,6 +109,14 @@ export class MessageReader {
     this.#heldBytes = 0;
     this.#frameBytes = PREFIX_BYTES;
     return at;
+  }
+
+  #readPrefix(bytes: Uint8Array, at: number): number {
+    this.#isCompressed = bytes[at] === COMPRESSED;
+    if (this.#isCompressed && !this.#acceptsCompressed) {
+      throw new GrpcError(Status.unimplemented, "compressed messages are not supported");
+    }
+    return readPrefix(bytes, at, this.#limitBytes);
   }
 
   /** Copies bytes of `piece`, up to its end, behind what is held. Returns the position behind them. */
@@ -113,11 +135,15 @@ export class MessageReader {
   }
 }
 
-/** Length of the message whose prefix is at `at`; the same errors as {@link MessageReader.push}. */
+/**
+ * Length of the message, compressed or not, whose prefix is at `at`.
+ *
+ * @throws {GrpcError} RESOURCE_EXHAUSTED for a message above the limit, INTERNAL for what is no prefix.
+ */
 export function readPrefix(bytes: Uint8Array, at: number, limitBytes: number): number {
   const flag = bytes[at];
-  if (flag === 1) throw new GrpcError(Status.unimplemented, "compressed messages are not supported");
-  if (flag !== 0) throw new GrpcError(Status.internal, `a message starts with flag ${flag}, which does not exist`);
+  if (flag !== 0 && flag !== COMPRESSED)
+    throw new GrpcError(Status.internal, `a message starts with flag ${flag}, which does not exist`);
   const low = (byte(bytes, at + 2) << 16) | (byte(bytes, at + 3) << 8) | byte(bytes, at + 4);
   const length = byte(bytes, at + 1) * 0x1000000 + low;
   if (length > limitBytes) {

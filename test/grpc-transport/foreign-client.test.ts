@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import http from "node:http";
 import http2 from "node:http2";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
 import { GrpcChannel, Status } from "../../src/rpc/index.ts";
@@ -36,7 +37,12 @@ describe("what a server answers to a client that is not ours", () => {
     expect(answer.rstCode).toBe(0);
   });
 
-  test.each(["application/grpc+proto", "application/grpc;charset=utf-8"])("content type %s is fine", async (type) => {
+  test.each([
+    "application/grpc+proto",
+    "application/grpc;charset=utf-8",
+    "Application/GRPC",
+    "application/gRPC+PROTO ; charset=utf-8",
+  ])("content type %s is fine", async (type) => {
     await using server = await startServer(methods);
     await using client = await openHttp2(server.path);
     const answer = await ask(client.session, { ...grpcHeaders("Echo"), "content-type": type }, [frame(bytes("x"))]);
@@ -76,7 +82,9 @@ describe("what a server answers to a client that is not ours", () => {
     ["two messages in two frames", {}, [frame(bytes("a")), frame(bytes("b"))], Status.unimplemented],
     ["half a message", {}, [frame(bytes("hello")).subarray(0, 7)], Status.internal],
     ["half a prefix", {}, [Buffer.from([0, 0])], Status.internal],
-    ["a compressed message", { "grpc-encoding": "gzip" }, [frame(bytes("x"), 1)], Status.unimplemented],
+    ["an unknown encoding", { "grpc-encoding": "snappy" }, [frame(bytes("x"), 1)], Status.unimplemented],
+    ["a compressed message without an encoding", {}, [frame(gzipSync("x"), 1)], Status.internal],
+    ["a compressed message that is none", { "grpc-encoding": "gzip" }, [frame(bytes("x"), 1)], Status.internal],
     ["an unknown flag", {}, [frame(bytes("x"), 9)], Status.internal],
     ["a message that is too large", {}, [Buffer.from([0, 0, 0x40, 0, 1])], Status.resourceExhausted],
   ])("%s is refused by status, with headers alone", async (_, headers, pieces, code) => {
@@ -87,7 +95,7 @@ describe("what a server answers to a client that is not ours", () => {
       ":status": 200,
       "content-type": "application/grpc",
       "grpc-status": String(code),
-      "grpc-accept-encoding": "identity",
+      "grpc-accept-encoding": "identity,gzip,deflate",
     });
     expect(answer.headers["grpc-message"]).toBeTruthy();
     expect(answer.trailers).toEqual({});

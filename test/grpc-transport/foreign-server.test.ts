@@ -93,7 +93,7 @@ describe("a client with a server that is not ours", () => {
       "a status that does not exist",
       (stream) => stream.respond({ ...OK_HEADERS, "grpc-status": "99" }, { endStream: true }),
       Status.unknown,
-      "",
+      "the server gave the status UNKNOWN (99, which gRPC does not define) without a message",
     ],
     [
       "no status",
@@ -141,43 +141,61 @@ describe("a client with a server that is not ours", () => {
       "a web page",
       (stream) => stream.respond({ ":status": 200, "content-type": "text/html" }, { endStream: true }),
       Status.unknown,
-      "the server answered with content type text/html",
+      "the server answered with text/html, which is not gRPC",
     ],
     [
       "HTTP 503",
       (stream) => stream.respond({ ":status": 503 }, { endStream: true }),
       Status.unavailable,
-      "the server answered with HTTP status 503",
+      "the server answered with HTTP status 503 (Service Unavailable)",
     ],
     [
       "HTTP 401",
       (stream) => stream.respond({ ":status": 401 }, { endStream: true }),
       Status.unauthenticated,
-      "the server answered with HTTP status 401",
+      "the server answered with HTTP status 401 (Unauthorized)",
     ],
     [
       "HTTP 404",
       (stream) => stream.respond({ ":status": 404 }, { endStream: true }),
       Status.unimplemented,
-      "the server answered with HTTP status 404",
+      "the server answered with HTTP status 404 (Not Found)",
     ],
     [
       "a reset",
       (stream) => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
       Status.internal,
-      "the server reset the call with code 2",
+      "the server reset the call: INTERNAL_ERROR (an internal error)",
+    ],
+    [
+      "a reset with a code of its own",
+      (stream) => stream.close(77),
+      Status.internal,
+      "the server reset the call: code 77, which HTTP/2 does not define",
+    ],
+    [
+      "a status without a message",
+      (stream) => respond(stream, [], { "grpc-status": "9" }),
+      Status.failedPrecondition,
+      "the server gave the status FAILED_PRECONDITION without a message",
+    ],
+    [
+      "a blank message",
+      (stream) => respond(stream, [], { "grpc-status": "13", "grpc-message": "%20%0A" }),
+      Status.internal,
+      "the server gave the status INTERNAL without a message",
     ],
     [
       "a refusal",
       (stream) => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM),
       Status.unavailable,
-      "the server reset the call with code 7",
+      "the server reset the call: REFUSED_STREAM (the call was not processed)",
     ],
     [
       "a cancellation",
       (stream) => stream.close(http2.constants.NGHTTP2_CANCEL),
       Status.cancelled,
-      "the server reset the call with code 8",
+      "the server reset the call: CANCEL (the call is not wanted any more)",
     ],
     [
       "the end of the connection",
@@ -212,6 +230,27 @@ describe("a client with a server that is not ours", () => {
     expect((await stream.read())?.map(text)).toEqual(["x"]);
     expect(await failureOf(stream.read())).toMatchObject(failure);
     expect(channel.callCount).toBe(0);
+  });
+
+  test("that writes the media type in capitals is understood", async () => {
+    await using server = await startHttp2((stream) => {
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.respond({ ":status": 200, "content-type": "Application/gRPC+Proto" }, { waitForTrailers: true });
+      stream.end(frame(bytes("x")));
+    });
+    await using channel = new GrpcChannel(server.address);
+    expect(text(await channel.unary("/a/b", bytes("")))).toBe("x");
+  });
+
+  test("that closes the connection with a code: the call says in words with which", async () => {
+    await using server = await startHttp2((stream) =>
+      stream.session?.goaway(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM, 0),
+    );
+    await using channel = new GrpcChannel(server.address);
+    expect(await failureOf(channel.unary("/a/b", bytes("")))).toMatchObject({
+      code: Status.unavailable,
+      message: "the server closed the connection: ENHANCE_YOUR_CALM (too many requests or pings, or too much work)",
+    });
   });
 
   test("that says it takes no more calls is left for a new connection, its open calls finished", async () => {

@@ -57,15 +57,30 @@ describe("TLS", () => {
   });
 
   test.each<[string, ServerTls, ClientTls | undefined, RegExp]>([
-    ["the client does not know the authority", plain, {}, /unable to verify/],
-    ["the server is a stranger", { cert: strangerCertificate, key: strangerKey }, trusting, /self-signed/],
+    [
+      "the client does not know the authority",
+      plain,
+      {},
+      /^no connection: the server's certificate "localhost" was issued by "Test authority", which is not among the trusted/,
+    ],
+    [
+      "the server is a stranger",
+      { cert: strangerCertificate, key: strangerKey },
+      trusting,
+      /certificate "other" was issued by itself, which is not among the trusted/,
+    ],
     [
       "the server's certificate expired",
       { cert: expiredServerCertificate, key: expiredServerKey },
       trusting,
-      /expired/,
+      /certificate "localhost" expired on 2020-01-02T00:00:00Z/,
     ],
-    ["the server is called otherwise", plain, { ...trusting, servername: "example.com" }, /does not match/],
+    [
+      "the server is called otherwise",
+      plain,
+      { ...trusting, servername: "example.com" },
+      /certificate "localhost" is for localhost, 127\.0\.0\.1, not for example\.com/,
+    ],
     ["the client speaks no TLS", plain, undefined, /./],
   ])("is refused when %s", async (_, serverTls, clientTls, reason) => {
     expect(await failureOf(call(await start(serverTls), clientTls))).toMatchObject({
@@ -111,13 +126,29 @@ describe("TLS with certificates of clients", () => {
     expect(await call(await start(mutual), alice)).toBe("tcp true alice");
   });
 
-  test.each<[string, ClientTls]>([
-    ["none", trusting],
-    ["a stranger's", { ...trusting, cert: strangerCertificate, key: strangerKey }],
-    ["an expired one", { ...trusting, cert: expiredClientCertificate, key: expiredClientKey }],
-  ])("refuses a client that shows %s", async (_, tls) => {
+  test.each<[string, ClientTls, RegExp]>([
+    ["none", trusting, /the server asks for a client certificate, and none was given/],
+    [
+      "none, with TLS 1.2",
+      { ...trusting, maxVersion: "TLSv1.2" },
+      /may ask for a client certificate, and none was given/,
+    ],
+    [
+      "a stranger's",
+      { ...trusting, cert: strangerCertificate, key: strangerKey },
+      /may not accept the client certificate "other", valid until 2126-11-05T20:49:28Z/,
+    ],
+    [
+      "an expired one",
+      { ...trusting, cert: expiredClientCertificate, key: expiredClientKey },
+      /may not accept the client certificate "alice", expired on 2020-01-02T00:00:00Z/,
+    ],
+  ])("refuses a client that shows %s, which learns why", async (_, tls, reason) => {
     const address = await start(mutual);
-    expect(await failureOf(call(address, tls))).toMatchObject({ code: Status.unavailable });
+    expect(await failureOf(call(address, tls))).toMatchObject({
+      code: Status.unavailable,
+      message: expect.stringMatching(reason),
+    });
     expect(await call(address, alice)).toBe("tcp true alice");
   });
 

@@ -1,8 +1,10 @@
+import { STATUS_CODES } from "node:http";
 import { GrpcError } from "../grpc-error.ts";
+import { describeHttp2Code } from "../http2/http2-codes.ts";
 import { ResetCode, type StreamEnd } from "../http2/http2.ts";
 import { decodeBytes, type HeaderFields, Metadata } from "../metadata.ts";
 import { decodeMessage } from "../percent-encoding.ts";
-import { parseStatus, Status, statusOfHttp } from "../status.ts";
+import { parseStatus, Status, statusName, statusOfHttp } from "../status.ts";
 
 /** How a call ended, by its trailers: an error, "ok", or undefined when they hold no status. */
 export function statusOf(headers: HeaderFields): GrpcError | "ok" | undefined {
@@ -11,21 +13,30 @@ export function statusOf(headers: HeaderFields): GrpcError | "ok" | undefined {
   const code = parseStatus(String(text));
   if (code === Status.ok) return "ok";
   const details = headers["grpc-status-details-bin"];
-  return new GrpcError(code, decodeMessage(String(headers["grpc-message"] ?? "")), {
+  const message = decodeMessage(String(headers["grpc-message"] ?? ""));
+  return new GrpcError(code, message.trim() === "" ? describeStatus(code, String(text)) : message, {
     details: decodeBytes(details === undefined ? undefined : String(details))[0],
     metadata: new Metadata(headers),
   });
+}
+
+/** Stands in for the text of a status that came without one. */
+function describeStatus(code: Status, text: string): string {
+  const number = text === String(code) ? "" : ` (${text.slice(0, 20)}, which gRPC does not define)`;
+  return `the server gave the status ${statusName(code)}${number} without a message`;
 }
 
 /** What is wrong with the headers of an answer; undefined when they are those of gRPC. */
 export function objectionTo(headers: HeaderFields): GrpcError | undefined {
   const httpStatus = Number(headers[":status"]);
   if (httpStatus !== 200) {
-    return new GrpcError(statusOfHttp(httpStatus), `the server answered with HTTP status ${httpStatus}`);
+    const words = STATUS_CODES[httpStatus];
+    const status = words === undefined ? `${httpStatus}` : `${httpStatus} (${words})`;
+    return new GrpcError(statusOfHttp(httpStatus), `the server answered with HTTP status ${status}`);
   }
-  const contentType = String(headers["content-type"]);
-  if (/^application\/grpc(?:[+;]|$)/.test(contentType)) return undefined;
-  return new GrpcError(Status.unknown, `the server answered with content type ${contentType.slice(0, 100)}`);
+  const contentType = headers["content-type"]?.toString().slice(0, 100) ?? "no content type";
+  if (/^application\/grpc\s*(?:[+;]|$)/i.test(contentType)) return undefined;
+  return new GrpcError(Status.unknown, `the server answered with ${contentType}, which is not gRPC`);
 }
 
 /** The error of a call whose stream ended without a status. */
@@ -36,7 +47,7 @@ export function errorOfEnd(end: StreamEnd): GrpcError {
     case "lost":
       return new GrpcError(Status.unavailable, end.reason);
     case "reset":
-      return new GrpcError(statusOfReset(end.code), `the server reset the call with code ${end.code}`);
+      return new GrpcError(statusOfReset(end.code), `the server reset the call: ${describeHttp2Code(end.code)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls, type ConnectionOptions as TlsOptions, type TLSSocket } from "node:tls";
+import { connect as connectTls, type ConnectionOptions as TlsOptions, TLSSocket } from "node:tls";
 import type { Address } from "../address.ts";
 import {
   type ClientConnection,
@@ -11,7 +11,9 @@ import {
   ResetCode,
   type StreamEnd,
 } from "./http2.ts";
+import { describeHttp2Code, describeHttp2Error } from "./http2-codes.ts";
 import type { HeaderFields } from "../metadata.ts";
+import { TlsHandshake } from "./tls-handshake.ts";
 
 /** Window of a stream. Unit: bytes. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
@@ -60,6 +62,8 @@ export function nodeHttp2(
 ): ConnectHttp2 {
   return (address, events) => {
     const socket = openSocket(address, tls);
+    const handshake =
+      socket instanceof TLSSocket ? new TlsHandshake(socket, tls?.servername ?? hostOf(address)) : undefined;
     const session = http2.connect(tls === undefined ? "http://localhost" : "https://localhost", {
       createConnection: () => socket,
       maxSessionMemory: CONNECTION_MEMORY_MB,
@@ -69,9 +73,11 @@ export function nodeHttp2(
         enablePush: false,
       },
     });
-    return new NodeClientConnection(session, socket, events, lastStreamId);
+    return new NodeClientConnection(session, socket, handshake, events, lastStreamId);
   };
 }
+
+const hostOf = (address: Address): string => (address.kind === "unix" ? "localhost" : address.host);
 
 function openSocket(address: Address, tls: ClientTls | undefined): Socket | TLSSocket {
   const target = address.kind === "unix" ? { path: address.path } : { host: address.host, port: address.port };
@@ -90,23 +96,35 @@ class NodeClientConnection implements ClientConnection {
   readonly #events: ClientConnectionEvents;
   readonly #lastStreamId: number;
   #isExhausted = false;
+  /** Until the server has shown that it speaks HTTP/2. */
+  #handshake: TlsHandshake | undefined;
   /** Why the connection is over; the first that was told. */
   #reason: string | undefined;
 
-  constructor(session: ClientHttp2Session, socket: Socket, events: ClientConnectionEvents, lastStreamId: number) {
+  constructor(
+    session: ClientHttp2Session,
+    socket: Socket,
+    handshake: TlsHandshake | undefined,
+    events: ClientConnectionEvents,
+    lastStreamId: number,
+  ) {
     this.#session = session;
     this.#socket = socket;
     this.#events = events;
     this.#lastStreamId = lastStreamId;
+    this.#handshake = handshake;
     session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
-    session.once("remoteSettings", () => events.onReady());
+    session.once("remoteSettings", () => {
+      this.#handshake = undefined;
+      events.onReady();
+    });
     session.on("goaway", (code) => {
-      if (code !== NGHTTP2_NO_ERROR) this.#reason ??= `the server closed the connection with code ${code}`;
+      if (code !== NGHTTP2_NO_ERROR) this.#reason ??= `the server closed the connection: ${describeHttp2Code(code)}`;
       events.onGoAway(code === ResetCode.enhanceYourCalm);
     });
-    session.on("error", (error: Error) => (this.#reason ??= describe(error)));
+    session.on("error", (error: Error) => (this.#reason ??= this.#describe(error)));
     socket.on("error", (error: Error) => {
-      this.#reason ??= describe(error);
+      this.#reason ??= this.#describe(error);
       // Node would wait for the end of what it still wants to write.
       socket.destroy();
     });
@@ -114,7 +132,7 @@ class NodeClientConnection implements ClientConnection {
   }
 
   get reason(): string {
-    return this.#reason ?? "the connection was closed";
+    return this.#reason ?? this.#handshake?.describeClose() ?? "the connection was closed";
   }
 
   get isLost(): boolean {
@@ -141,6 +159,12 @@ class NodeClientConnection implements ClientConnection {
       return;
     }
     this.#session.ping((error) => done(error === null));
+  }
+
+  #describe(error: Error): string {
+    const described = this.#handshake?.describe(error);
+    if (described !== undefined) return described;
+    return error.message === "" && "code" in error ? String(error.code) : describeHttp2Error(error);
   }
 
   shutDown(): void {
@@ -227,7 +251,3 @@ function onClose(this: OwnedStream): void {
 
 /** The code of a reset is what counts, and "close" follows in any case. */
 function ignoreError(): void {}
-
-function describe(error: Error): string {
-  return error.message === "" && "code" in error ? String(error.code) : error.message;
-}

@@ -1,6 +1,6 @@
 import http2, { type Http2Server, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
 import type { ListenOptions, Socket } from "node:net";
-import type { SecureContextOptions, TlsOptions } from "node:tls";
+import type { SecureContextOptions, TlsOptions, TLSSocket } from "node:tls";
 import type { ServerConnection, ServerConnectionEvents } from "./http2.ts";
 import { NodePeer } from "./node-peer.ts";
 import { NodeServerStream } from "./node-server-stream.ts";
@@ -80,7 +80,7 @@ export async function listenHttp2(target: ListenOptions, options: Http2ListenOpt
     if (socket !== undefined) acceptSession(session, socket, options);
   });
   server.on("sessionError", onError);
-  server.on("tlsClientError", onError);
+  server.on("tlsClientError", (error: Error, socket: TLSSocket) => onError(explainTlsError(error, socket)));
   server.on("unknownProtocol", (socket: Socket) => socket.destroy());
 
   await new Promise<void>((resolve, reject) => {
@@ -99,6 +99,20 @@ export async function listenHttp2(target: ListenOptions, options: Http2ListenOpt
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** Why a TLS handshake failed; Node tells of a certificate that it does not accept only that the connection was lost. */
+function explainTlsError(error: Error, { authorizationError }: TLSSocket): Error {
+  const code = "code" in error ? error.code : undefined;
+  // At run time it is the code of the problem, whatever its type says.
+  const problem: unknown = authorizationError;
+  if (typeof problem === "string") {
+    return new Error(`a client showed a certificate that is not accepted: ${problem}`, { cause: error });
+  }
+  if (code === "ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE") {
+    return new Error("a client showed no certificate, which is required", { cause: error });
+  }
+  return error;
 }
 
 function acceptSession(session: ServerHttp2Session, socket: Socket, options: Http2ListenOptions): void {

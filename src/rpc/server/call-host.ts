@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock/index.ts";
 import type { OutgoingBudget } from "./outgoing-messages.ts";
+import type { MessageInflater } from "./message-inflater.ts";
 import type { Peer } from "../peer.ts";
 import type { GrpcError } from "../grpc-error.ts";
 import type { CallInfo, OnShutdown, ServerCall } from "./server-method.ts";
@@ -30,6 +31,7 @@ export interface CallHost {
   readonly peer: Peer;
   /** Counts what waits to be sent on this connection. */
   readonly budget: OutgoingBudget;
+  readonly inflater: MessageInflater;
   /**
    * Counts bytes of requests that wait for the rest of them; negative when they wait no longer.
    *

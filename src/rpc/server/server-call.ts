@@ -4,13 +4,15 @@ import type { Timer } from "../../clock/index.ts";
 import { GrpcError } from "../grpc-error.ts";
 import { parseTimeout } from "../grpc-timeout.ts";
 import { ResetCode, type ServerStream, type StreamEnd, type StreamEvents } from "../http2/http2.ts";
-import { FramedMessages, MessageReader, PREFIX_BYTES, frameMessages, readPrefix } from "../message-frame.ts";
+import { describeHttp2Code } from "../http2/http2-codes.ts";
+import { FramedMessages, frameMessages } from "../message-frame.ts";
 import { checkMetadataSize, encodeMetadata, type HeaderFields, Metadata, type MetadataInit } from "../metadata.ts";
 import { OutgoingMessages } from "./outgoing-messages.ts";
 import type { Peer } from "../peer.ts";
 import type { CallHost, RunningCall } from "./call-host.ts";
+import { RequestMessage } from "./request-message.ts";
 import type { OnShutdown, ServerMethod, ServerStreamCall } from "./server-method.ts";
-import { okTrailers, REFUSAL_HEADERS, RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
+import { okTrailers, RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
 import { Status } from "../status.ts";
 
 const NO_MESSAGE = new Uint8Array(0);
@@ -24,16 +26,13 @@ const NO_MESSAGE = new Uint8Array(0);
  */
 export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   readonly path: string;
-  message: Uint8Array = NO_MESSAGE;
   identity: unknown = undefined;
 
   readonly #stream: ServerStream;
   readonly #method: ServerMethod;
   readonly #host: CallHost;
   #metadata: Metadata | undefined;
-  #reader: MessageReader | undefined;
-  #receivedBytes = 0;
-  #messages = 0;
+  #request: RequestMessage | undefined;
   #ended = false;
   #authorized = false;
   #started = false;
@@ -53,6 +52,10 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
     this.#method = method;
     this.#stream = stream;
     this.#host = host;
+  }
+
+  get message(): Uint8Array {
+    return this.#request?.bytes ?? NO_MESSAGE;
   }
 
   get metadata(): Metadata {
@@ -108,7 +111,13 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   /** Begins to receive. Called once, in the task in which the stream arrived. */
   start(): void {
     this.#stream.listen(this);
-    const timeout = this.#stream.headers["grpc-timeout"];
+    const { "grpc-timeout": timeout, "grpc-encoding": encoding } = this.#stream.headers;
+    try {
+      this.#request = new RequestMessage(this.path, encoding?.toString(), this.#host);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     if (timeout !== undefined && !this.#startDeadline(String(timeout))) return;
     const { authorize } = this.#host;
     if (authorize === undefined) {
@@ -132,10 +141,8 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
   onData(bytes: Uint8Array): void {
     if (this.#answered || this.#closed) return;
-    this.#receivedBytes += bytes.length;
     try {
-      this.#host.receive(bytes.length);
-      this.#read(bytes);
+      this.#request?.push(bytes);
     } catch (error) {
       this.#fail(error);
     }
@@ -144,13 +151,13 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   onEnd(): void {
     if (this.#answered || this.#closed) return;
     this.#ended = true;
-    if (this.#reader !== undefined && this.#reader.heldBytes > 0) {
-      this.#fail(new GrpcError(Status.internal, "the request ends in the middle of a message"));
-    } else if (this.#messages === 0) {
-      this.#fail(new GrpcError(Status.unimplemented, `${this.path} takes one message, the request has none`));
-    } else {
-      this.#startHandler();
+    try {
+      this.#request?.end();
+    } catch (error) {
+      this.#fail(error);
+      return;
     }
+    this.#startHandler();
   }
 
   onClose(end: StreamEnd): void {
@@ -165,27 +172,6 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
     if (this.#answered || this.#closed) return;
     this.#abandon(reason);
     this.#answer(reason);
-  }
-
-  #read(bytes: Uint8Array): void {
-    if (this.#messages === 0 && this.#reader === undefined && bytes.length >= PREFIX_BYTES) {
-      // Nearly always the message arrives whole, in one piece.
-      const length = readPrefix(bytes, 0, this.#host.limits.maxReceivedMessageBytes);
-      if (bytes.length === PREFIX_BYTES + length) {
-        this.message = bytes.subarray(PREFIX_BYTES);
-        this.#messages = 1;
-        return;
-      }
-    }
-    this.#reader ??= new MessageReader(this.#host.limits.maxReceivedMessageBytes);
-    const messages: Uint8Array[] = [];
-    this.#reader.push(bytes, messages);
-    this.#messages += messages.length;
-    const [first] = messages;
-    if (this.#messages > 1) {
-      throw new GrpcError(Status.unimplemented, `${this.path} takes one message, the request has more`);
-    }
-    if (first !== undefined) this.message = first;
   }
 
   #startDeadline(timeout: string): boolean {
@@ -219,8 +205,12 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
   #startHandler(): void {
     if (!this.#ended || !this.#authorized || this.#answered || this.#closed) return;
+    if (this.#request?.isCompressed === true) {
+      this.#inflate(this.#request);
+      return;
+    }
     this.#started = true;
-    this.#releaseReceived();
+    this.#request?.handOver();
     try {
       const result = this.#method.handler(this);
       if (isThenable(result)) {
@@ -234,6 +224,13 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #inflate(request: RequestMessage): void {
+    request.inflate().then(
+      () => this.#startHandler(),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   #succeed(result: Uint8Array | void): void {
@@ -276,7 +273,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   #answer(error: GrpcError): void {
     this.#answered = true;
     const trailers = statusTrailers(error, this.#trailers);
-    if (this.#outgoing === undefined) this.#stream.refuse({ ...REFUSAL_HEADERS, ...trailers });
+    if (this.#outgoing === undefined) this.#stream.refuse({ ...RESPONSE_HEADERS, ...trailers });
     else this.#outgoing.finish(trailers);
     if (!this.#started) this.#settle();
   }
@@ -311,12 +308,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   #release(): void {
     this.#deadline?.cancel();
     this.#deadline = undefined;
-    this.#releaseReceived();
-  }
-
-  #releaseReceived(): void {
-    this.#host.receive(-this.#receivedBytes);
-    this.#receivedBytes = 0;
+    this.#request?.release();
   }
 
   #checkDone(): void {
@@ -326,7 +318,10 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
 function reasonOf(end: StreamEnd): GrpcError {
   if (end.kind === "lost") return new GrpcError(Status.unavailable, end.reason);
-  return new GrpcError(Status.cancelled, end.kind === "reset" ? "the client cancelled the call" : "the call is over");
+  if (end.kind === "finished") return new GrpcError(Status.cancelled, "the call is over");
+  const isPlain = end.code === ResetCode.cancel || end.code === ResetCode.noError;
+  const how = isPlain ? "cancelled the call" : `reset the call: ${describeHttp2Code(end.code)}`;
+  return new GrpcError(Status.cancelled, `the client ${how}`);
 }
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -3,13 +3,14 @@ import type { Logger } from "../../log/index.ts";
 import type { Authorize, CallHost, CallLimits, RunningCall } from "./call-host.ts";
 import { GrpcError } from "../grpc-error.ts";
 import type { ServerConnection, ServerConnectionEvents, ServerStream } from "../http2/http2.ts";
+import { MessageInflater } from "./message-inflater.ts";
 import type { Peer } from "../peer.ts";
 import { GrpcCall } from "./server-call.ts";
 import type { ServerCall, ServerMethod } from "./server-method.ts";
-import { REFUSAL_HEADERS, statusTrailers } from "./status-trailers.ts";
+import { RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
 import { Status } from "../status.ts";
 
-const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
+const CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 /** How long a peer may take until it has shown that it speaks HTTP/2. Unit: milliseconds. */
 const HANDSHAKE_MS = 10_000;
@@ -34,6 +35,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
   readonly limits: CallLimits;
   readonly authorize: Authorize | undefined;
   readonly budget = { queuedBytes: 0 };
+  readonly inflater: MessageInflater;
 
   readonly #connection: ServerConnection;
   readonly #options: ConnectionOptions;
@@ -58,6 +60,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.#onIdle = onIdle;
     this.clock = options.clock;
     this.limits = options.limits;
+    this.inflater = new MessageInflater(options.limits.maxReceivedMessageBytes);
     this.authorize = options.authorize;
     this.#tokens = options.maxCallsPerSecond;
     this.#tokensAt = options.clock.monotonic();
@@ -193,5 +196,5 @@ function refuse(stream: ServerStream, httpStatus: number, error: GrpcError, head
     onEnd() {},
     onClose() {},
   });
-  stream.refuse({ ...REFUSAL_HEADERS, ...headers, ":status": httpStatus, ...statusTrailers(error, undefined) });
+  stream.refuse({ ...RESPONSE_HEADERS, ...headers, ":status": httpStatus, ...statusTrailers(error, undefined) });
 }

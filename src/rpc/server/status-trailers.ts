@@ -1,4 +1,5 @@
 import type { GrpcError } from "../grpc-error.ts";
+import { ACCEPTED_ENCODINGS } from "./message-inflater.ts";
 import { encodeBytes, type HeaderFields, sizeOfHeaders } from "../metadata.ts";
 import { encodeMessage } from "../percent-encoding.ts";
 import { Status } from "../status.ts";
@@ -9,13 +10,11 @@ const LARGEST_TRAILERS_BYTES = 32 * 1024;
 /** Longest text of a status; a longer one is cut. Unit: bytes, as encoded. */
 const LONGEST_MESSAGE_BYTES = 4096;
 
-/** Headers of an answer with messages. */
-export const RESPONSE_HEADERS: HeaderFields = Object.freeze({ ":status": 200, "content-type": "application/grpc" });
-
-/** Headers of an answer that is a status alone, to which its trailers are added. */
-export const REFUSAL_HEADERS: HeaderFields = Object.freeze({
-  ...RESPONSE_HEADERS,
-  "grpc-accept-encoding": "identity",
+/** Headers of every response: of one with messages, and of a status alone, to which its trailers are added. */
+export const RESPONSE_HEADERS: HeaderFields = Object.freeze({
+  ":status": 200,
+  "content-type": "application/grpc",
+  "grpc-accept-encoding": ACCEPTED_ENCODINGS,
 });
 
 const OK_TRAILERS: HeaderFields = Object.freeze({ "grpc-status": String(Status.ok) });
