@@ -1,7 +1,8 @@
+import { onOneLine, stackFrames } from "../internal/visible-text.ts";
 import { hasCode, StateError } from "../resource/index.ts";
 import { CliError } from "./cli-error.ts";
 import { ExitCode } from "./exit-code.ts";
-import { withoutControls, type Output } from "./output.ts";
+import type { Output } from "./output.ts";
 
 /** The code for a failure of any kind. */
 export function exitCodeOf(error: unknown): ExitCode {
@@ -38,10 +39,10 @@ export function forNode({ node }: { readonly node: string | undefined }, error: 
   return new CliError(exitCodeOf(error), `node ${node}: ${error.message}`, { cause: error });
 }
 
-/** The message of an error, without anything that a terminal could take for a command. */
+/** The message of an error, on one line, without anything that a terminal could take for a command. */
 export function describeFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return withoutControls(`${message || "failed without a message"}${hintFor(error)}`);
+  return onOneLine(`${message || "failed without a message"}${hintFor(error)}`);
 }
 
 /** Writes an error to standard error; one that nobody expected with its stack, for the report that it deserves. */
@@ -53,8 +54,8 @@ export async function reportFailure(stderr: Output, error: unknown): Promise<voi
     isListenError(error) ||
     isTimeout(error) ||
     (error instanceof Error && isCallError(error));
-  const stack = !isExpected && error instanceof Error ? (error.stack?.split("\n").slice(1).join("\n") ?? "") : "";
-  await stderr.write(`homeostat: ${describeFailure(error)}\n${stack === "" ? "" : `${withoutControls(stack)}\n`}`);
+  const stack = !isExpected && error instanceof Error ? stackFrames(error) : "";
+  await stderr.write(`homeostat: ${describeFailure(error)}\n${stack === "" ? "" : `${stack}\n`}`);
 }
 
 /** Known by its name: what speaks gRPC is loaded only where it is needed. */

@@ -1,13 +1,16 @@
+import { withoutControls } from "../internal/visible-text.ts";
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { createResource, OpaqueSpec, StateError, type Resource } from "../resource/index.ts";
 import { parseManifests } from "../yaml/index.ts";
 import { CliError } from "./cli-error.ts";
+import { reportFailure } from "./failure.ts";
+import { NamePrinter } from "./print/name-printer.ts";
 import { JsonPrinter } from "./print/json-printer.ts";
 import { looseType } from "./apply/loose-type.ts";
 import { describeMistakes } from "./apply/manifest-mistakes.ts";
 import { undescribedKind } from "./args/named-kind.ts";
-import { withoutControls, type Output } from "./output.ts";
+import type { Output } from "./output.ts";
 import { compilePath } from "./print/path-query.ts";
 import type { PrinterOptions } from "./print/printer.ts";
 import { openTablePrinter } from "./print/table-printer.ts";
@@ -107,6 +110,32 @@ describe("what comes from elsewhere", () => {
     const told = describeMistakes(error, manifest, manifests);
     expect(told.length).toBeGreaterThan(0);
     for (const line of told) expect(line).toMatch(/^line [12], column \d+: /);
+  });
+
+  property.prop([word, word])("an error is told on one line, whatever it says", async (message, cause) => {
+    for (const error of [
+      new StateError("invalid", message),
+      new CliError(1, `node a: ${message}`, { cause: new Error(cause) }),
+    ]) {
+      const screen = terminal();
+      await reportFailure(screen.output, error);
+      expect(screen.text).toMatch(/^homeostat: [^\n]*\n$/);
+      expect(screen.text).not.toMatch(CONTROL);
+    }
+    const screen = terminal();
+    await reportFailure(screen.output, new Error(`${message}\n    at fake (fake.ts:1:1)`));
+    expect(screen.text).toMatch(/^homeostat: [^\n]*\n(?: {4}at [^\n]*\n)+$/);
+    expect(screen.text).not.toMatch(/^ {4}at fake/m);
+  });
+
+  property.prop([resource])("the name of a resource is one line, also in a pipe", async (one) => {
+    const screen = terminal();
+    const pipe = { ...screen.output, isTerminal: false };
+    await new NamePrinter({ ...options(pipe), format: { kind: "name" } }).list([
+      { node: undefined, kind: undescribedKind("Guests.hotel.example"), resource: one },
+    ]);
+    expect(screen.text).toMatch(/^Guests\.hotel\.example\/[^\n]*\n$/);
+    expect(screen.text).not.toMatch(CONTROL);
   });
 
   test("an error of any length takes no time", async () => {

@@ -1,3 +1,5 @@
+import { withoutControls } from "../internal/visible-text.ts";
+
 /** Where text goes: standard output or error, or a test's record of it. */
 export interface Output {
   /** Resolves when the reader has room for more. @throws {BrokenPipe} when nobody reads any more. */
@@ -38,20 +40,6 @@ export function streamOutput(stream: NodeJS.WriteStream, onBroken?: (reason: Bro
       if (broken !== undefined && onBroken !== undefined) throw broken;
     },
   };
-}
-
-/** Everything that a terminal could take for a command: C0, C1 and direction controls, but not line breaks and tabs. */
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** Text that leaves a terminal as it is: control characters, which may come from anywhere, become visible. */
-export function withoutControls(text: string): string {
-  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-/** {@link withoutControls} for text that has to stay on one line. */
-export function onOneLine(text: string): string {
-  return withoutControls(text.replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
 }
 
 /** Writes text that resources brought along: as it is to a file or pipe, made harmless to a terminal. */

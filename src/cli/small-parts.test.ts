@@ -1,10 +1,10 @@
+import { onOneLine, withoutControls } from "../internal/visible-text.ts";
 import { describe, expect, test } from "vitest";
 import { Handle, StateError } from "../resource/index.ts";
 import { covers, digestOf } from "./apply/applied-mark.ts";
 import { parseDuration } from "./args/duration.ts";
 import { describeFailure, exitCodeOf } from "./failure.ts";
 import { parseMetadataEdits } from "./args/metadata-edits.ts";
-import { onOneLine, withoutControls } from "./output.ts";
 import { formatJson } from "./print/readable-value.ts";
 import { parseOneSelection, parseSelections } from "./args/selection.ts";
 import { padToWidth, textWidth } from "./print/text-width.ts";

@@ -32,8 +32,17 @@ describe("consoleLogger", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     log.error("failed", { error: new Error("broken\nin two"), cyclic, big: 1n });
-    expect(lines[0]).toContain('error="broken\\nin two" cyclic=[object] big=1\nError: broken');
+    expect(lines[0]).toContain('error="broken\\nin two" cyclic=[object] big=1\nError: broken\\nin two\n    at ');
     expect(lines[0]).toContain("console-logger.test.ts");
+  });
+
+  test("what a peer says cannot fake a line, nor command a terminal", () => {
+    const { lines, log } = setUp();
+    const hostile = "x\n1970-01-01T00:00:00.000Z INFO  all is well\n    at fake (a.ts:1:1)\u001b[2J\u009b2J\u202e";
+    log.error(hostile, { text: hostile, list: [hostile], error: new Error(hostile) });
+    for (const line of lines.join("\n").split("\n").slice(2)) expect(line).toMatch(/^ {4}at (?!fake)/);
+    // oxlint-disable-next-line no-control-regex
+    expect(lines[0]).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
   test("colours only the level, and only when told to", () => {

@@ -1,4 +1,5 @@
-import { describeForeign, isErrorValue, messageOf, readForeign } from "../internal/foreign-value.ts";
+import { describeForeign, isErrorValue, messageOf } from "../internal/foreign-value.ts";
+import { onOneLine, stackFrames, withoutControls } from "../internal/visible-text.ts";
 import type { LogFields, Logger } from "./logger.ts";
 
 /** How much matters: see the constants of the same name. */
@@ -69,10 +70,10 @@ class ConsoleLogger implements Logger {
     const name = level.toUpperCase().padEnd(5);
     const shown = color ? `\u001b[${COLOR[level]}m${name}\u001b[0m` : name;
     const stacks = Object.values(fields)
-      .map((value) => (isErrorValue(value) ? readForeign(value, "stack") : undefined))
-      .map((stack) => (typeof stack === "string" ? `\n${stack}` : ""));
+      .filter(isErrorValue)
+      .map((error) => `\n${onOneLine(describeForeign(error))}\n${stackFrames(error)}`.trimEnd());
     write(
-      `${new Date(now()).toISOString()} ${shown} ${message}${this.#suffix}${formatFields(fields)}${stacks.join("")}`,
+      `${new Date(now()).toISOString()} ${shown} ${onOneLine(message)}${this.#suffix}${formatFields(fields)}${stacks.join("")}`,
     );
   }
 }
@@ -86,6 +87,10 @@ function formatFields(fields: LogFields): string {
 
 /** Line breaks and the like cannot leave the line: what is not plain text is quoted. */
 function formatValue(value: unknown): string {
+  return withoutControls(describe(value));
+}
+
+function describe(value: unknown): string {
   if (isErrorValue(value)) return JSON.stringify(messageOf(value));
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);

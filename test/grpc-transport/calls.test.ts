@@ -116,7 +116,10 @@ describe("a unary call", () => {
     });
     await using channel = new GrpcChannel(server.address);
     const error = await failureOf(channel.unary("/t.T/Fail", bytes("")));
-    expect(error).toMatchObject({ code: Status.aborted, message: "the server gave the status ABORTED without a message" });
+    expect(error).toMatchObject({
+      code: Status.aborted,
+      message: "the server gave the status ABORTED without a message",
+    });
     expect(error instanceof GrpcError && error.metadata.get("cost")).toBe("3");
   });
 

@@ -180,6 +180,12 @@ describe("a client with a server that is not ours", () => {
       "the server gave the status FAILED_PRECONDITION without a message",
     ],
     [
+      "a message that fakes another line",
+      (stream) => respond(stream, [], { "grpc-status": "13", "grpc-message": "no%0Aall is well%1B%5B2J%C2%9B2J" }),
+      Status.internal,
+      "no\\nall is well\\u001b[2J\\u009b2J",
+    ],
+    [
       "a blank message",
       (stream) => respond(stream, [], { "grpc-status": "13", "grpc-message": "%20%0A" }),
       Status.internal,

@@ -1,3 +1,4 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import type { AnyResourceType } from "../../resource/index.ts";
 import { applyManifest } from "../apply/apply-manifest.ts";
 import { usageError } from "../cli-error.ts";
@@ -8,7 +9,6 @@ import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
 import { looseType } from "../apply/loose-type.ts";
 import { readManifestFiles } from "../apply/manifest-files.ts";
 import { describeMistakes } from "../apply/manifest-mistakes.ts";
-import { withoutControls, writeForeign } from "../output.ts";
 import { nameOf } from "../print/printer.ts";
 import { SpecWriter } from "../apply/spec-writer.ts";
 
@@ -37,7 +37,7 @@ export async function apply(context: WriteContext, options: ApplyOptions): Promi
   let count = 0;
   const complain = async (message: string): Promise<void> => {
     exitCode = ExitCode.failed;
-    await context.stderr.write(`${withoutControls(message)}\n`);
+    await context.stderr.write(`${onOneLine(message)}\n`);
   };
   for (const { file, text } of texts) {
     const manifests = await parseManifests(text, { file, ...typesOf(catalog, options.namespace) });
@@ -52,7 +52,7 @@ export async function apply(context: WriteContext, options: ApplyOptions): Promi
           specs,
           signal: context.signal,
         });
-        await writeForeign(context.stdout, `${nameOf(resource.metadata)} ${done}\n`);
+        await context.stdout.write(`${nameOf(resource.metadata)} ${done}\n`);
       } catch (error) {
         if (context.signal.aborted || exitCodeOf(error) === ExitCode.unavailable) throw error;
         for (const message of describeMistakes(error, resource, manifests)) await complain(message);

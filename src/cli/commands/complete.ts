@@ -1,9 +1,9 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import type { Command, Option } from "commander";
 import type { State } from "../../state/index.ts";
 import type { EndpointFlags } from "../connect/endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
 import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
-import { onOneLine } from "../output.ts";
 import { kindIn } from "../args/selection.ts";
 import type { Session } from "../connect/session.ts";
 

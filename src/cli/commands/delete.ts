@@ -1,10 +1,10 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import { isNotFound, type Pointer } from "../../resource/index.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { WriteContext } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
 import { forEachSelected } from "./for-each-selected.ts";
 import { loadKinds } from "../args/kind-catalog.ts";
-import { onOneLine, writeForeign } from "../output.ts";
 import { nameOf } from "../print/printer.ts";
 import { parseSelections, type Selection, type SelectionOptions } from "../args/selection.ts";
 
@@ -71,14 +71,14 @@ async function deleteOne(context: WriteContext, pointer: Pointer, options: Delet
     } else if (await state.teardown(pointer, { owner, signal })) {
       await state.destroy(pointer, { owner, signal });
     } else {
-      await writeForeign(stdout, `${nameOf(pointer)} tearing down\n`);
+      await stdout.write(`${nameOf(pointer)} tearing down\n`);
       return;
     }
   } catch (error) {
     if (!ignoreNotFound || !isNotFound(error)) throw error;
     return;
   }
-  await writeForeign(stdout, `${nameOf(pointer)} deleted\n`);
+  await stdout.write(`${nameOf(pointer)} deleted\n`);
 }
 
 /** Tells, once, what holds a resource that does not go at once. */
@@ -87,7 +87,7 @@ function notePatience({ state, stderr, signal }: WriteContext, pointer: Pointer)
   const tell = async (): Promise<void> => {
     const resource = await state.getOrNull(pointer, { signal });
     const holders = resource?.metadata.finalizers.map(onOneLine).join(", ");
-    if (holders) await stderr.write(`homeostat: ${onOneLine(nameOf(pointer))} is held by ${holders}; waiting\n`);
+    if (holders) await stderr.write(`homeostat: ${nameOf(pointer)} is held by ${holders}; waiting\n`);
   };
   const timer = setTimeout(() => {
     telling = tell().catch(() => undefined); // A note that cannot be written is no reason to fail; the deletion tells.

@@ -4,7 +4,6 @@ import type { WriteContext } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
 import { loadKinds } from "../args/kind-catalog.ts";
 import { isMetadataEdit, parseMetadataEdits, type MetadataEdits } from "../args/metadata-edits.ts";
-import { writeForeign } from "../output.ts";
 import { nameOf } from "../print/printer.ts";
 import { parseSelections, type SelectionOptions } from "../args/selection.ts";
 import { forEachSelected } from "./for-each-selected.ts";
@@ -54,7 +53,7 @@ export async function editMetadata(
       { owner: options.owner, expectedPhase: "any", signal },
     );
     const word = stored.metadata.version === before ? "unchanged" : done;
-    await writeForeign(stdout, `${nameOf(pointer)} ${word}\n`);
+    await stdout.write(`${nameOf(pointer)} ${word}\n`);
   });
 }
 

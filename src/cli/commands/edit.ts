@@ -17,7 +17,6 @@ import { describeFailure, exitCodeOf } from "../failure.ts";
 import { loadKinds } from "../args/kind-catalog.ts";
 import { looseType } from "../apply/loose-type.ts";
 import type { NamedKind } from "../args/named-kind.ts";
-import { writeForeign } from "../output.ts";
 import { nameOf } from "../print/printer.ts";
 import { readableSpec } from "../print/readable-value.ts";
 import { runEditor } from "../apply/run-editor.ts";
@@ -82,7 +81,7 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
         }
         await state.update(changed, { owner: options.owner, expectedPhase: "any", signal });
         isKept = false;
-        await writeForeign(stdout, `${nameOf(pointer)} edited\n`);
+        await stdout.write(`${nameOf(pointer)} edited\n`);
         return ExitCode.ok;
       } catch (error) {
         const isMistake = exitCodeOf(error) === ExitCode.failed || exitCodeOf(error) === ExitCode.usage;

@@ -1,3 +1,4 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import { isTombstone, type Resource } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
 import { CliError } from "../cli-error.ts";
@@ -23,7 +24,7 @@ export async function followResources(
 ): Promise<void> {
   const stop = new AbortController();
   const ends = AbortSignal.any([signal, stop.signal]);
-  const screen = new Screen(printer, (note) => stderr.write(`homeostat: ${note}\n`));
+  const screen = new Screen(printer, (note) => stderr.write(`homeostat: ${onOneLine(note)}\n`));
   const watches = followed.flatMap((one) =>
     one.namespaces.flatMap((namespace) =>
       one.ids.length === 0

@@ -1,3 +1,4 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import { notFoundError, usageError, type CliError } from "../cli-error.ts";
 import type { ReadContext, Target } from "../command-context.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -51,7 +52,8 @@ export async function get(context: ReadContext, options: GetOptions): Promise<Ex
 
 function nothingThere(kind: NamedKind, { namespace, allNamespaces, selector }: GetOptions): string {
   const place = allNamespaces === true ? "any namespace" : `namespace ${namespace ?? kind.defaultNamespace}`;
-  return `homeostat: no ${kind.displayType} in ${place}${selector === undefined ? "" : " matches the selector"}\n`;
+  const what = onOneLine(`no ${kind.displayType} in ${place}`);
+  return `homeostat: ${what}${selector === undefined ? "" : " matches the selector"}\n`;
 }
 
 function printerOptions(context: ReadContext, options: GetOptions): PrinterOptions {

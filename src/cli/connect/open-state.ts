@@ -1,6 +1,7 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import type { State } from "../../state/index.ts";
 import type { Endpoint } from "../host.ts";
-import { withoutControls, type Output } from "../output.ts";
+import type { Output } from "../output.ts";
 
 /** However long an answer may take, an attempt to connect takes no longer. */
 const LONGEST_CONNECT_MS = 20_000;
@@ -10,7 +11,7 @@ export async function openState({ address, node, timeoutMs, tls, token }: Endpoi
   const { connect } = await import("../../grpc/index.ts");
   const note = (text: string): void => {
     // A note that nobody reads is no reason to stop.
-    void stderr.write(`homeostat: ${withoutControls(text)}\n`).catch(() => undefined);
+    void stderr.write(`homeostat: ${onOneLine(text)}\n`).catch(() => undefined);
   };
   return connect(address, {
     skipDecoding: true,

@@ -1,6 +1,7 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import type { Resource } from "../../resource/index.ts";
 import { describeFailure } from "../failure.ts";
-import { onOneLine, writeForeign } from "../output.ts";
+import { writeForeign } from "../output.ts";
 import {
   isHidden,
   nameOf,
@@ -31,7 +32,7 @@ async function specOf(resource: Resource, { stderr }: Pick<PrinterOptions, "stde
   try {
     return await readableSpec(resource);
   } catch (error) {
-    const name = onOneLine(nameOf(resource.metadata));
+    const name = nameOf(resource.metadata);
     await stderr.write(`homeostat: the spec of ${name} cannot be shown: ${onOneLine(describeFailure(error))}\n`);
     return null;
   }

@@ -1,4 +1,3 @@
-import { writeForeign } from "../output.ts";
 import { nameOf, type Printer, type PrinterOptions, type Shown, type ShownEvent } from "./printer.ts";
 
 /** One `type/id` a line. */
@@ -10,7 +9,7 @@ export class NamePrinter implements Printer {
   }
 
   async list(shown: readonly Shown[]): Promise<void> {
-    await writeForeign(this.#options.stdout, shown.map(({ resource }) => `${nameOf(resource.metadata)}\n`).join(""));
+    await this.#options.stdout.write(shown.map(({ resource }) => `${nameOf(resource.metadata)}\n`).join(""));
   }
 
   events(shown: readonly ShownEvent[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import type { Resource } from "../../resource/index.ts";
 import type { NamedKind } from "../args/named-kind.ts";
 import type { OutputFormat } from "../args/output-format.ts";
@@ -46,5 +47,6 @@ export interface PrinterOptions {
 export const isHidden = ({ kind }: Shown, { showSensitive }: Pick<PrinterOptions, "showSensitive">): boolean =>
   kind.isSensitive && !showSensitive;
 
-/** `type/id`, as `-o name` shows it and commands take it. */
-export const nameOf = ({ type, id }: { readonly type: string; readonly id: string }): string => `${type}/${id}`;
+/** `type/id`, as `-o name` shows it and commands take it; on one line, whatever the id. */
+export const nameOf = ({ type, id }: { readonly type: string; readonly id: string }): string =>
+  onOneLine(`${type}/${id}`);

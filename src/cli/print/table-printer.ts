@@ -1,8 +1,8 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import { styleText } from "node:util";
 import { Phase } from "../../resource/index.ts";
 import { describeFailure } from "../failure.ts";
 import type { NamedKind } from "../args/named-kind.ts";
-import { onOneLine } from "../output.ts";
 import { compilePath, formatFound, type PathQuery } from "./path-query.ts";
 import { isHidden, type Printer, type PrinterOptions, type Shown, type ShownEvent } from "./printer.ts";
 import { readableSpec } from "./readable-value.ts";

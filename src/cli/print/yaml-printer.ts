@@ -1,6 +1,7 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import { OpaqueSpec, type Resource } from "../../resource/index.ts";
 import { describeFailure } from "../failure.ts";
-import { onOneLine, writeForeign } from "../output.ts";
+import { writeForeign } from "../output.ts";
 import {
   isHidden,
   type Printer,

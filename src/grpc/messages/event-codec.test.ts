@@ -97,12 +97,12 @@ describe("events from a peer", () => {
 
   test("an error is a text, and nothing else", () => {
     const [event] = knowsNothing.decode(
-      wire({ eventType: WireType.ERRORED, error: "overrun", resource }),
+      wire({ eventType: WireType.ERRORED, error: " over\nrun\u001b ", resource }),
       kind,
     ) as Event[];
     expect(event?.type).toBe(EventType.errored);
     expect(isGrpcError(event?.error)).toBe(true);
-    expect(event?.error?.message).toBe("overrun");
+    expect(event?.error?.message).toBe("over\\nrun\\u001b");
     expect(event?.resource).toBeUndefined();
   });
 

@@ -1,3 +1,4 @@
+import { onOneLine } from "../../internal/visible-text.ts";
 import { WireReader } from "../../wire/index.ts";
 import { createTombstone, kindOf, StateError, type Kind, type Resource, type Tombstone } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
@@ -134,7 +135,8 @@ export class EventDecoder {
         return new ReceivedEvent(type, marker, undefined, undefined, bookmark) as Event;
       }
       case EventType.errored: {
-        const error = new GrpcError(Status.unknown, parts.error ?? "the watch failed without saying why");
+        const text = onOneLine((parts.error ?? "").trim());
+        const error = new GrpcError(Status.unknown, text === "" ? "the watch failed without saying why" : text);
         return new ReceivedEvent(type, undefined, undefined, error, undefined) as Event;
       }
     }

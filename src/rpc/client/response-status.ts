@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { onOneLine } from "../../internal/visible-text.ts";
 import { GrpcError } from "../grpc-error.ts";
 import { describeHttp2Code } from "../http2/http2-codes.ts";
 import { ResetCode, type StreamEnd } from "../http2/http2.ts";
@@ -13,8 +14,9 @@ export function statusOf(headers: HeaderFields): GrpcError | "ok" | undefined {
   const code = parseStatus(String(text));
   if (code === Status.ok) return "ok";
   const details = headers["grpc-status-details-bin"];
-  const message = decodeMessage(String(headers["grpc-message"] ?? ""));
-  return new GrpcError(code, message.trim() === "" ? describeStatus(code, String(text)) : message, {
+  // A peer's text goes into errors and logs of ours, of which it must not fake a line.
+  const message = onOneLine(decodeMessage(String(headers["grpc-message"] ?? "")).trim());
+  return new GrpcError(code, message === "" ? describeStatus(code, String(text)) : message, {
     details: decodeBytes(details === undefined ? undefined : String(details))[0],
     metadata: new Metadata(headers),
   });
@@ -34,9 +36,12 @@ export function objectionTo(headers: HeaderFields): GrpcError | undefined {
     const status = words === undefined ? `${httpStatus}` : `${httpStatus} (${words})`;
     return new GrpcError(statusOfHttp(httpStatus), `the server answered with HTTP status ${status}`);
   }
-  const contentType = headers["content-type"]?.toString().slice(0, 100) ?? "no content type";
+  const contentType = headers["content-type"]?.toString() ?? "no content type";
   if (/^application\/grpc\s*(?:[+;]|$)/i.test(contentType)) return undefined;
-  return new GrpcError(Status.unknown, `the server answered with ${contentType}, which is not gRPC`);
+  return new GrpcError(
+    Status.unknown,
+    `the server answered with ${onOneLine(contentType.slice(0, 100))}, which is not gRPC`,
+  );
 }
 
 /** The error of a call whose stream ended without a status. */
