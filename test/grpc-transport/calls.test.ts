@@ -60,7 +60,7 @@ describe("a unary call", () => {
   test("fails with the status, text, details and trailers of the handler's error", async () => {
     await using server = await startServer({
       Fail: unary(() => {
-        throw new GrpcError(Status.failedPrecondition, "Größe 100% – 漢字 😀\n", {
+        throw new GrpcError(Status.failedPrecondition, "Größe 100% – 漢字 😀\nend", {
           details: new Uint8Array([8, 9, 18, 1, 120]),
           metadata: Metadata.of({ reason: "busy", "proof-bin": new Uint8Array([1, 2]) }),
         });
@@ -69,7 +69,7 @@ describe("a unary call", () => {
     await using channel = new GrpcChannel(server.address);
     const error = await failureOf(channel.unary("/t.T/Fail", bytes("")));
     expect(error).toBeInstanceOf(GrpcError);
-    expect(error).toMatchObject({ code: Status.failedPrecondition, message: "Größe 100% – 漢字 😀\n" });
+    expect(error).toMatchObject({ code: Status.failedPrecondition, message: "Größe 100% – 漢字 😀\\nend" });
     if (!(error instanceof GrpcError)) return;
     expect([...error.details]).toEqual([8, 9, 18, 1, 120]);
     expect(error.metadata.get("reason")).toBe("busy");
