@@ -68,6 +68,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
  * used by every room beside them and may use every room; what is not here may have no room inside.
  */
 const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  resource: { labels: ["metadata"], metadata: [], spec: [], type: ["labels", "metadata", "spec"] },
   state: { derive: [], views: [] },
   rpc: { http2: [], server: ["http2"], client: ["http2", "server"] },
   grpc: { gen: [], messages: [], server: ["messages", "gen"], client: ["messages"] },
@@ -88,7 +89,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     apply: ["args", "print"],
     commands: ["apply", "args", "connect", "print"],
   },
-  testing: { "state-suite": [] },
+  testing: { assert: [], faults: [], suites: ["assert", "faults"] },
 };
 
 /** Files of these folders may be imported one by one; every other folder only through its `index.ts`. */

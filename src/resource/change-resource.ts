@@ -1,6 +1,6 @@
-import type { Metadata } from "./metadata.ts";
-import { MetadataDraft } from "./metadata-draft.ts";
-import { draftOf, samePlain, type Draft, type Immutable } from "./plain-data.ts";
+import type { Metadata } from "./metadata/metadata.ts";
+import { MetadataDraft } from "./metadata/metadata-draft.ts";
+import { draftOf, samePlain, type Draft, type Immutable } from "./spec/plain-data.ts";
 import { replaceMetadata, sealResource, sourceOf, type Resource, type SpecSource } from "./resource.ts";
 
 /**

@@ -1,4 +1,4 @@
-export { capabilityOf, defineCapability, type Capability } from "./capability.ts";
+export { capabilityOf, defineCapability, type Capability } from "./type/capability.ts";
 export {
   definitionOf,
   META_NAMESPACE,
@@ -6,12 +6,18 @@ export {
   NamespaceType,
   ResourceDefinitionType,
   SCHEMA_ANNOTATION,
-} from "./definition.ts";
-export { definitionsOf } from "./definitions.ts";
-export type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./meta-specs.ts";
-export { EMPTY_DICTIONARY, sealDictionary, sortedKeys, type Dictionary } from "./dictionary.ts";
-export { NO_FINALIZERS, sealFinalizers, withFinalizers, withoutFinalizers, type Finalizers } from "./finalizers.ts";
-export { Handle } from "./handle.ts";
+} from "./type/definition.ts";
+export { definitionsOf } from "./type/definitions.ts";
+export type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./type/meta-specs.ts";
+export { EMPTY_DICTIONARY, sealDictionary, sortedKeys, type Dictionary } from "./metadata/dictionary.ts";
+export {
+  NO_FINALIZERS,
+  sealFinalizers,
+  withFinalizers,
+  withoutFinalizers,
+  type Finalizers,
+} from "./metadata/finalizers.ts";
+export { Handle } from "./spec/handle.ts";
 export {
   createMetadata,
   isDestroyReady,
@@ -23,9 +29,9 @@ export {
   type Metadata,
   type MetadataInit,
   type MetadataPatch,
-} from "./metadata.ts";
-export { MetadataDraft } from "./metadata-draft.ts";
-export { compileIdQuery, type IdQuery } from "./id-query.ts";
+} from "./metadata/metadata.ts";
+export { MetadataDraft } from "./metadata/metadata-draft.ts";
+export { compileIdQuery, type IdQuery } from "./labels/id-query.ts";
 export {
   equal,
   exists,
@@ -39,12 +45,12 @@ export {
   oneOf,
   type LabelQuery,
   type LabelTerm,
-} from "./label-query.ts";
-export { labelKeyMistake } from "./label-key.ts";
-export { formatLabelQuery, parseLabelSelector } from "./label-selector.ts";
-export { OpaqueSpec, type OpaqueParts } from "./opaque-spec.ts";
-export { parsePhase, Phase } from "./phase.ts";
-export { samePlain, type Draft, type Immutable } from "./plain-data.ts";
+} from "./labels/label-query.ts";
+export { labelKeyMistake } from "./labels/label-key.ts";
+export { formatLabelQuery, parseLabelSelector } from "./labels/label-selector.ts";
+export { OpaqueSpec, type OpaqueParts } from "./spec/opaque-spec.ts";
+export { parsePhase, Phase } from "./metadata/phase.ts";
+export { samePlain, type Draft, type Immutable } from "./spec/plain-data.ts";
 export { formatPointer, formatReference, type Kind, type Pointer, type Ref } from "./pointer.ts";
 export { changeResource, type Change } from "./change-resource.ts";
 export {
@@ -68,13 +74,13 @@ export {
   type ResourceTypeInit,
   type SpecOf,
   type TypePresentation,
-} from "./resource-type.ts";
-export { shape, type Shaped, type ShapeSchema } from "./shape.ts";
-export type { Shape } from "./shape-schema.ts";
-export type { JsonSchema } from "./json-schema.ts";
-export { jsonCodec } from "./json-codec.ts";
-export type { SpecCodec } from "./spec-codec.ts";
-export { formatSpecPath, type SpecIssue } from "./spec-issue.ts";
+} from "./type/resource-type.ts";
+export { shape, type Shaped, type ShapeSchema } from "./spec/shape.ts";
+export type { Shape } from "./spec/shape-schema.ts";
+export type { JsonSchema } from "./spec/json-schema.ts";
+export { jsonCodec } from "./spec/json-codec.ts";
+export type { SpecCodec } from "./spec/spec-codec.ts";
+export { formatSpecPath, type SpecIssue } from "./spec/spec-issue.ts";
 export {
   hasCode,
   isConflict,
@@ -89,7 +95,7 @@ export {
   type StateErrorOptions,
 } from "./state-error.ts";
 export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
-export { TypeRegistry } from "./type-registry.ts";
-export { EPOCH, isTimestamp } from "./timestamp.ts";
-export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./version.ts";
+export { TypeRegistry } from "./type/type-registry.ts";
+export { EPOCH, isTimestamp } from "./metadata/timestamp.ts";
+export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./metadata/version.ts";
 export { keepEncoding, keptEncoding, keptSpecEncoding } from "./kept-encoding.ts";

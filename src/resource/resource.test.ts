@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { changeResource } from "./change-resource.ts";
-import { Phase } from "./phase.ts";
+import { Phase } from "./metadata/phase.ts";
 import {
   createResource,
   isSealed,
@@ -10,8 +10,8 @@ import {
   sameResource,
   withSpec,
 } from "./resource.ts";
-import { defineResource } from "./resource-type.ts";
-import { shape } from "./shape.ts";
+import { defineResource } from "./type/resource-type.ts";
+import { shape } from "./spec/shape.ts";
 import { StateError } from "./state-error.ts";
 
 const at = { namespace: "lab", type: "Disks.hw.example", id: "sda" };

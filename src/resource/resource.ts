@@ -1,5 +1,5 @@
 import { messageOf } from "../internal/foreign-value.ts";
-import { EMPTY_DICTIONARY, type Dictionary } from "./dictionary.ts";
+import { EMPTY_DICTIONARY, type Dictionary } from "./metadata/dictionary.ts";
 import {
   createMetadata,
   sameMetadata,
@@ -7,13 +7,13 @@ import {
   type Metadata,
   type MetadataInit,
   type MetadataPatch,
-} from "./metadata.ts";
-import { freezePlain, PlainDataError } from "./freeze-plain.ts";
-import { samePlain, type Immutable } from "./plain-data.ts";
+} from "./metadata/metadata.ts";
+import { freezePlain, PlainDataError } from "./spec/freeze-plain.ts";
+import { samePlain, type Immutable } from "./spec/plain-data.ts";
 import { formatPointer, formatReference, type Pointer } from "./pointer.ts";
 import type { Encoding } from "./encoding.ts";
-import type { JsonSchema } from "./json-schema.ts";
-import type { SpecCodec } from "./spec-codec.ts";
+import type { JsonSchema } from "./spec/json-schema.ts";
+import type { SpecCodec } from "./spec/spec-codec.ts";
 import { StateError } from "./state-error.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { causeChain, readForeign } from "../internal/foreign-value.ts";
 import type { Pointer } from "./pointer.ts";
-import type { SpecIssue } from "./spec-issue.ts";
+import type { SpecIssue } from "./spec/spec-issue.ts";
 
 /** Everything that can go wrong on purpose; `docs/errors.md` says for each who throws it and whether a retry helps. */
 export const StateErrorCode = {

@@ -1,4 +1,4 @@
-import { createMetadata, type Metadata } from "./metadata.ts";
+import { createMetadata, type Metadata } from "./metadata/metadata.ts";
 import type { Pointer } from "./pointer.ts";
 
 /** Stands for a resource that is not there: metadata without a spec. */

@@ -7,11 +7,15 @@ export {
   type IntSpec,
   type PathSpec,
   type TextSpec,
-} from "./conformance-resources.ts";
-export { stateConformance, STATE_SCENARIOS, type StateSuiteOptions } from "./state-conformance.ts";
-export { RUNTIME_SCENARIOS, runtimeConformance, type RuntimeSuiteOptions } from "./runtime-conformance.ts";
-export { RUNTIME_VARIANTS, type RuntimeVariant } from "./runtime-world.ts";
-export type { TestApi, TestContext } from "./test-api.ts";
+} from "./suites/conformance-resources.ts";
+export { stateConformance, STATE_SCENARIOS, type StateSuiteOptions } from "./suites/state/state-conformance.ts";
+export {
+  RUNTIME_SCENARIOS,
+  runtimeConformance,
+  type RuntimeSuiteOptions,
+} from "./suites/runtime/runtime-conformance.ts";
+export { RUNTIME_VARIANTS, type RuntimeVariant } from "./suites/runtime/runtime-world.ts";
+export type { TestApi, TestContext } from "./suites/test-api.ts";
 export {
   failingController,
   intDoublerController,
@@ -21,13 +25,13 @@ export {
   strToSentenceController,
   sumController,
   type SumControllerOptions,
-} from "./conformance-controllers.ts";
+} from "./suites/runtime/conformance-controllers.ts";
 export {
   LAST_HOOK_RUN,
   queueFailingController,
   queueIntToStrController,
   queueSleepingController,
-} from "./conformance-queue-controllers.ts";
+} from "./suites/runtime/conformance-queue-controllers.ts";
 
 // Waiting for what must become true.
 export {
@@ -39,21 +43,21 @@ export {
   resourceIds,
   type AssertOptions,
   type Check,
-} from "./assert-resource.ts";
-export type { WaitOptions } from "./deadline.ts";
-export { destroyAll, destroyResources, teardownResources, type EndOptions } from "./destroy-resources.ts";
-export { eventually, type EventuallyOptions } from "./eventually.ts";
+} from "./assert/assert-resource.ts";
+export type { WaitOptions } from "./assert/deadline.ts";
+export { destroyAll, destroyResources, teardownResources, type EndOptions } from "./assert/destroy-resources.ts";
+export { eventually, type EventuallyOptions } from "./assert/eventually.ts";
 
 // Watches.
-export { describeEvent, sameEvent } from "./describe-event.ts";
-export { expectEvents, type ExpectedEvent } from "./expect-events.ts";
-export { foldWatch, WatchFold, type FoldOptions } from "./watch-fold.ts";
-export { WatchReader } from "./watch-reader.ts";
+export { describeEvent, sameEvent } from "./assert/describe-event.ts";
+export { expectEvents, type ExpectedEvent } from "./assert/expect-events.ts";
+export { foldWatch, WatchFold, type FoldOptions } from "./assert/watch-fold.ts";
+export { WatchReader } from "./assert/watch-reader.ts";
 
 // Stores and their faults.
-export { FaultyState, type Fault, type FaultyStateOptions } from "./faulty-state.ts";
-export { JsonBackingStore, type StoreStep } from "./json-backing-store.ts";
-export { InterceptedState, type InterceptOptions, type StateCall } from "./intercepted-state.ts";
+export { FaultyState, type Fault, type FaultyStateOptions } from "./faults/faulty-state.ts";
+export { JsonBackingStore, type StoreStep } from "./faults/json-backing-store.ts";
+export { InterceptedState, type InterceptOptions, type StateCall } from "./faults/intercepted-state.ts";
 
 // Logs.
-export { RecordingLogger, type LogLine } from "./recording-logger.ts";
+export { RecordingLogger, type LogLine } from "./assert/recording-logger.ts";

@@ -1,0 +1,75 @@
+import { AssertionError } from "node:assert/strict";
+import { formatReference, isTombstone, sameResource, type Resource } from "../../resource/index.ts";
+import type { Event, EventType } from "../../state/index.ts";
+import { describeEvent, describeEvents } from "./describe-event.ts";
+import type { WatchReader } from "./watch-reader.ts";
+
+/** What one event must be. Absent parts are not looked at. */
+export interface ExpectedEvent {
+  readonly type: EventType;
+  readonly id?: string | undefined;
+  readonly version?: string | undefined;
+  /** The resource must equal this one, times aside. */
+  readonly resource?: Resource | undefined;
+  /** The content before must equal this one, times aside; null: there must be none. */
+  readonly old?: Resource | null | undefined;
+  /** Whether there must be a bookmark. */
+  readonly bookmark?: boolean | undefined;
+}
+
+/**
+ * Reads as many events as are expected and compares them one by one, in order.
+ *
+ * @throws {AssertionError} at the first event that differs; the message shows both and all that came before.
+ */
+export async function expectEvents(
+  reader: WatchReader,
+  ...expected: readonly ExpectedEvent[]
+): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for (const one of expected) {
+    const event = await reader.next();
+    const difference = differenceOf(event, one);
+    if (difference !== undefined) {
+      throw new AssertionError({
+        message: `event ${events.length + 1} of ${expected.length}: ${difference}\ngot: ${describeEvent(event)}\nafter:\n${describeEvents(events)}`,
+        actual: event,
+        expected: one,
+        stackStartFn: expectEvents,
+      });
+    }
+    events.push(event);
+  }
+  return events;
+}
+
+/** Says in what `event` differs from what was expected; undefined when in nothing. */
+function differenceOf(event: Event, { type, id, version, resource, old, bookmark }: ExpectedEvent): string | undefined {
+  const got = event.resource?.metadata;
+  if (event.type !== type) return `expected ${type}${idOf(id ?? resource?.metadata.id)}`;
+  if (id !== undefined && got?.id !== id) return `expected ${type}${idOf(id)}`;
+  if (version !== undefined && got?.version !== version) return `expected version ${version}`;
+  if (resource !== undefined) {
+    const same = event.resource !== undefined && !isTombstone(event.resource) && sameResource(event.resource, resource);
+    if (!same) return `expected ${type} with ${show(resource)}, got ${show(event.resource)}`;
+  }
+  if (old === null && event.old !== undefined) return `expected no content before, got ${show(event.old)}`;
+  if (old !== undefined && old !== null && (event.old === undefined || !sameResource(event.old, old))) {
+    return `expected ${show(old)} as content before, got ${show(event.old)}`;
+  }
+  if (bookmark !== undefined && (event.bookmark !== undefined) !== bookmark) {
+    return bookmark ? "expected a bookmark" : "expected no bookmark";
+  }
+  return undefined;
+}
+
+const idOf = (id: string | undefined): string => (id === undefined ? "" : ` of ${JSON.stringify(id)}`);
+
+function show(resource: Event["resource"]): string {
+  if (resource === undefined) return "nothing";
+  const text = formatReference(resource.metadata);
+  if (isTombstone(resource)) return `tombstone of ${text}`;
+  const { owner, phase, finalizers, labels } = resource.metadata;
+  const spec = JSON.stringify(resource.spec, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  return `${text} ${JSON.stringify({ owner, phase, finalizers, labels })} ${spec}`;
+}
