@@ -69,6 +69,7 @@ describe.each(Object.entries(places))("%s", (_, badController) => {
       [badController(make) as Controller | QueueController, good as never],
       { clock, logger: consoleLogger({ level: "debug", write: (line) => lines.push(line) }) },
     );
+    await clock.settle();
     await state.create(Int.create("a", { value: 1 }));
     await state.create(Str.create("a", { value: "" }));
     await clock.advance(1_000);

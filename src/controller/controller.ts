@@ -3,6 +3,7 @@ import type { AnyResourceType, Kind } from "../resource/index.ts";
 import type { ControllerState } from "./controller-state.ts";
 import type { Input } from "./input.ts";
 import type { Logger } from "../log/index.ts";
+import type { ReconcileResult } from "./outcome.ts";
 import type { Output } from "./output.ts";
 
 /** An input that a classic controller may declare. */
@@ -38,7 +39,8 @@ interface ClassicContext<
    * Replaces the inputs: all or nothing. New ones are watched when the promise resolves; it wakes nobody, so list a
    * new input in the same cycle.
    *
-   * @throws {RegistrationError} for a duplicate, or an input kind of queue controllers.
+   * @throws {RegistrationError} `duplicate_input`; `invalid_input` for an input kind of queue controllers, or a type that
+   * neither the declared inputs nor `dynamicInputs` name.
    */
   updateInputs(
     this: void,
@@ -53,8 +55,9 @@ export interface ReconcileContext<
   D extends readonly AnyResourceType[] = readonly AnyResourceType[],
 > extends ClassicContext<I, O, D> {
   /**
-   * From now on every resource that this reconcile creates, updates or modifies counts as wanted. When it ends without
-   * an error, resources of `kinds` that this controller owns and that were not wanted are destroyed.
+   * From now on every resource that this reconcile creates, updates or modifies counts as wanted. When it returns, unless
+   * that is a skip, resources of `kinds` that this controller owns and that were not wanted are destroyed. Those that others
+   * hold by a finalizer are torn down; the controller wakes when they are released, and the next clean-up destroys them.
    */
   trackOutputs(this: void, ...kinds: readonly Kind[]): void;
 }
@@ -78,6 +81,9 @@ export interface RunContext<
 /**
  * A classic controller: one loop that sees all its inputs. Give either `reconcile`, called once per wake-up, or `run`,
  * a loop of your own. What either throws restarts it with backoff; `run` returning ends the controller for good.
+ *
+ * A {@link SkipError} is no failure: the controller goes on with its next wake-up. A {@link RequeueError} wakes it after
+ * its time; with a cause it is a failure that takes this time in place of the backoff.
  */
 export interface Controller<
   I extends readonly ClassicInput[] = readonly ClassicInput[],
@@ -92,7 +98,7 @@ export interface Controller<
   readonly outputs?: O | undefined;
   /** Types that `updateInputs` may add later. Default: none. */
   readonly dynamicInputs?: D | undefined;
-  reconcile?(context: ReconcileContext<I, O, D>): Promise<void> | void;
+  reconcile?(context: ReconcileContext<I, O, D>): Promise<ReconcileResult> | ReconcileResult;
   run?(context: RunContext<I, O, D>): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import {
 /** Return value of a reconcile that wants to run again. Make it with {@link requeueAfter}. */
 export interface Requeue {
   readonly kind: "requeue";
-  /** Milliseconds from the end of this run. */
+  /** Milliseconds from the end of this run; 0 is at once. */
   readonly afterMs: number;
 }
 

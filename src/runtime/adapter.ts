@@ -92,6 +92,8 @@ interface DeclaredAnyhow {
 export interface DeclaredClassic extends DeclaredAnyhow {
   readonly form: "classic";
   readonly controller: Controller;
+  /** Types that may become inputs later. */
+  readonly dynamicTypes: readonly string[];
 }
 
 /** An input of a queue controller whose changes are mapped: by its own mapper, or else by the controller's. */

@@ -42,7 +42,10 @@ export function declareController(controller: Controller | QueueController): Dec
     throw refuse("invalid_controller", name, `a classic controller has either reconcile or run`);
   }
   const inputs = declareClassicInputs(name, controller.inputs ?? []);
-  return { form: "classic", controller, name, inputs, outputs };
+  const dynamicTypes = (controller.dynamicInputs ?? []).map(
+    (resource) => checkType("invalid_input", name, "a dynamic input", resource).type,
+  );
+  return { form: "classic", controller, name, inputs, outputs, dynamicTypes };
 }
 
 /** @throws {RegistrationError} `invalid_input`, `duplicate_input` */

@@ -23,6 +23,12 @@ export class KindMap<T> {
     return made;
   }
 
+  *entries(): Generator<[Kind, T]> {
+    for (const [type, byNamespace] of this.#byType) {
+      for (const [namespace, value] of byNamespace) yield [{ namespace, type }, value];
+    }
+  }
+
   *values(): Generator<T> {
     for (const byNamespace of this.#byType.values()) yield* byNamespace.values();
   }

@@ -233,4 +233,39 @@ describe("UpdateInputs", () => {
     await runtime[Symbol.asyncDispose]();
     await running;
   });
+
+  test("adds no type that was not announced, and then changes nothing", async () => {
+    const state = new MemoryState();
+    await state.create(Str.create("secret", { value: "hunter2" }));
+    const refusals: unknown[] = [];
+    const reads: unknown[] = [];
+    const made = controller({
+      name: "Me",
+      inputs: [weak(Int)],
+      dynamicInputs: [Sentence],
+      async reconcile({ state: view, updateInputs }) {
+        for (const inputs of [[weak(Int), weak(Str)], [weak(Str)], [weak(Str.in("other"))], [strong(Str, "secret")]]) {
+          await updateInputs(inputs as never).catch((error: unknown) => refusals.push(error));
+          await view.get(Str as never, "secret").catch((error: unknown) => reads.push(error));
+        }
+        await updateInputs([weak(Int.in("other"), "x"), strong(Sentence)]);
+      },
+    });
+    await using runtime = runtimeOn(state, { controllers: [made as unknown as Controller] });
+    const running = runtime.run();
+    await turns();
+    expect(refusals).toHaveLength(4);
+    for (const error of refusals) {
+      expect(error).toBeInstanceOf(RegistrationError);
+      expect(error).toMatchObject({ code: "invalid_input", controller: "Me" });
+      expect((error as Error).message).toMatch(/"Me" cannot add test\/str.*dynamicInputs/);
+    }
+    expect(reads).toEqual(Array.from({ length: 4 }, () => expect.objectContaining({ code: "undeclared_read" })));
+    expect(runtime.graph().edges.map(({ edge, type, id }) => `${edge} ${type} ${id}`)).toEqual([
+      "strong test/sentence ",
+      "weak test/int x",
+    ]);
+    await runtime[Symbol.asyncDispose]();
+    await running;
+  });
 });

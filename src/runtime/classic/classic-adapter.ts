@@ -1,13 +1,14 @@
 import type { Controller, Input, ReconcileContext, RunContext } from "../../controller/index.ts";
 import type { Logger } from "../../log/index.ts";
+import type { Timer } from "../../clock/index.ts";
+import { toError } from "../../internal/to-error.ts";
 import { Backoff } from "../../internal/backoff.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
-import { toError } from "../../internal/to-error.ts";
 import { isDestroyReady, type Kind, type Metadata } from "../../resource/index.ts";
-import { Access } from "../guard/access.ts";
 import type { Adapter, AdapterParts, ControllerExplanation, DeclaredClassic, Route } from "../adapter.ts";
 import type { ControllerFacade } from "../guard/controller-facade.ts";
-import { declareClassicInputs } from "../declare-controller.ts";
+import { classifyFailure, classifyResult, type Verdict } from "../classify-outcome.ts";
+import { ClassicInputs } from "./classic-inputs.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { PendingCalls } from "../guard/pending-calls.ts";
@@ -22,7 +23,8 @@ const WHOLE = "";
 
 /**
  * Runs a classic controller: one loop, never entered twice at once. *running* until it returns, which ends it for good,
- * or throws; then *backoff*, and running again from the top with a wake-up in its slot.
+ * or throws. After a failure follows *backoff*, and it runs again from the top with a wake-up in its slot; after a skip or
+ * a request to run again it is *idle* until a wake-up comes.
  */
 export class ClassicAdapter implements Adapter {
   readonly name: string;
@@ -34,19 +36,18 @@ export class ClassicAdapter implements Adapter {
   readonly #tracker: OutputTracker;
   readonly #stopper = new AbortController();
   readonly #state: ControllerFacade;
-  readonly #allow: (access: Access) => void;
+  readonly #inputs: ClassicInputs;
   readonly #calls: PendingCalls;
   readonly #backoff: Backoff;
   readonly #outcomes = new OutcomeLog(1);
   #mode: "idle" | "running" | "backoff" | "ended" = "idle";
   #resumesAtMs: number | undefined;
+  /** Wakes it when it asked to run again. */
+  #again: Timer | undefined;
   /** Start of the run, then of each cycle in it. A cycle goes from one wake-up to the next time that one is asked for. */
   #startedAtMs = 0;
   #inCycle = false;
   #lastError: Error | undefined;
-  /** Calls of `updateInputs`, and the last of them whose inputs are in force. */
-  #inputsAsked = 0;
-  #inputsInForce = 0;
 
   constructor(parts: AdapterParts, declared: DeclaredClassic) {
     this.name = declared.name;
@@ -55,12 +56,22 @@ export class ClassicAdapter implements Adapter {
     this.#log = parts.logger.child({ controller: declared.name });
     this.#metrics = parts.metricsOf(declared.name);
     this.#slot = new WakeSlot(parts.clock, this.#metrics);
-    this.#tracker = new OutputTracker(declared.name);
+    this.#tracker = new OutputTracker(declared.name, {
+      list: (kind) => this.#state.list(kind),
+      getOrNull: (pointer) => this.#state.getOrNull(pointer),
+      teardown: (pointer) => this.#state.teardown(pointer),
+      destroy: (pointer) => this.#state.destroy(pointer),
+      wakeWhenReleased: (kind) => this.#inputs.wakeWhenReleased(kind),
+    });
     const facade = openFacade(parts, declared, this.#metrics, this.#log, this.#stopper.signal, this.#tracker);
     this.#state = facade.state;
-    this.#allow = facade.allow;
+    this.#inputs = new ClassicInputs(declared, parts, facade.allow);
     this.#calls = facade.calls;
     this.#backoff = new Backoff(parts.random);
+  }
+
+  get #named(): string {
+    return `controller ${JSON.stringify(this.name)}`;
   }
 
   /** The first wake-up is due at once: what was there before, no event tells. */
@@ -81,8 +92,14 @@ export class ClassicAdapter implements Adapter {
 
   async start(): Promise<void> {
     this.#log.debug("controller starting");
-    while (!this.#stopper.signal.aborted && !(await this.#runOnce())) await this.#waitForRestart();
+    while (!this.#stopper.signal.aborted) {
+      const end = await this.#runOnce();
+      if (end === "finished") break;
+      if (end.kind === "failed") await this.#waitForRestart(end);
+      else await this.#slot.untilFull();
+    }
     this.#mode = "ended";
+    this.#again?.cancel();
     this.#slot.close();
     this.#log.debug("controller finished");
   }
@@ -99,7 +116,7 @@ export class ClassicAdapter implements Adapter {
   }
 
   explain(): ControllerExplanation {
-    const idle = this.#slot.full ? "waiting" : "idle";
+    const idle = this.#slot.full || this.#again !== undefined ? "waiting" : "idle";
     return {
       controller: this.name,
       form: "classic",
@@ -111,40 +128,42 @@ export class ClassicAdapter implements Adapter {
     };
   }
 
-  /** True when the controller has ended for good. */
-  async #runOnce(): Promise<boolean> {
+  /** Gives why the run is over. */
+  async #runOnce(): Promise<"finished" | Verdict> {
     const { controller } = this.#declared;
     this.#mode = "running";
     this.#startedAtMs = this.#parts.clock.monotonic();
     this.#inCycle = false;
+    this.#slot.begin();
     try {
       if (controller.run === undefined) await this.#reconcileLoop(controller);
       else await controller.run(this.#runContext());
-      return true;
+      return "finished";
     } catch (thrown) {
       const { signal } = this.#stopper;
-      if (signal.aborted && isCancellation(thrown, signal)) return true;
-      this.#lastError = toError(thrown, `controller ${JSON.stringify(this.name)}`);
-      this.#metrics.crashes++;
-      return false;
+      if (signal.aborted && isCancellation(thrown, signal)) return "finished";
+      const verdict = classifyFailure(thrown, this.#named);
+      if (verdict.kind === "failed") await this.#clearReleased();
+      else {
+        this.#slot.done();
+        this.#settle(verdict);
+      }
+      return verdict;
     } finally {
+      this.#mode = "idle";
       this.#tracker.drop();
       this.#slot.abandon();
     }
   }
 
-  async #waitForRestart(): Promise<void> {
+  async #waitForRestart({ error, afterMs }: Verdict): Promise<void> {
     const { clock } = this.#parts;
     const { signal } = this.#stopper;
-    const delayMs = this.#backoff.next();
-    this.#outcomes.add(WHOLE, {
-      kind: "failed",
-      atMs: clock.now(),
-      tookMs: clock.monotonic() - this.#startedAtMs,
-      reason: this.#lastError?.message,
-      againAfterMs: delayMs,
-    });
-    this.#log.error("controller failed", { error: this.#lastError });
+    const delayMs = afterMs ?? this.#backoff.next();
+    this.#lastError = error;
+    this.#metrics.crashes++;
+    this.#note("failed", error?.message, delayMs);
+    this.#log.error("controller failed", { error });
     this.#log.debug("restarting controller", { intervalMs: delayMs });
     this.#mode = "backoff";
     this.#resumesAtMs = clock.monotonic() + delayMs;
@@ -163,9 +182,60 @@ export class ClassicAdapter implements Adapter {
           kinds = tracked;
         },
       };
-      await controller.reconcile?.(context);
-      if (this.#tracker.tracking) await this.#cleanup(kinds);
-      this.#backoff.reset();
+      const verdict = classifyResult(await controller.reconcile?.(context), this.#named);
+      // Only what it asked for is wrong: the rest of it went well.
+      if (verdict.kind === "failed") throw verdict.error ?? new Error(`${this.#named} failed`);
+      if (verdict.kind === "skipped") this.#tracker.drop();
+      else if (this.#tracker.tracking) await this.#tracker.cleanup(kinds);
+      this.#settle(verdict);
+    }
+  }
+
+  /** What follows from a run that was no failure. */
+  #settle({ kind, reason, afterMs }: Verdict): void {
+    this.#backoff.reset();
+    if (kind === "done") return;
+    this.#lastError = undefined;
+    this.#inCycle = false;
+    if (kind === "skipped") this.#metrics.skips++;
+    else this.#metrics.requeues++;
+    this.#note(kind, reason, afterMs);
+    this.#log.debug(`controller ${kind}`, { reason, intervalMs: afterMs });
+    if (afterMs !== undefined) this.#wakeAfter(afterMs);
+  }
+
+  #wakeAfter(ms: number): void {
+    const { clock } = this.#parts;
+    if (ms === 0) {
+      this.#slot.fill();
+      return;
+    }
+    this.#resumesAtMs = clock.monotonic() + ms;
+    this.#again = clock.schedule(ms, () => {
+      this.#forgetAgain();
+      this.#slot.fill();
+    });
+  }
+
+  /** It runs now: whatever it asked for before no longer counts. */
+  #forgetAgain(): void {
+    this.#again?.cancel();
+    this.#again = undefined;
+    this.#resumesAtMs = undefined;
+  }
+
+  #note(kind: "skipped" | "requeued" | "failed", reason: string | undefined, againAfterMs: number | undefined): void {
+    const { clock } = this.#parts;
+    const tookMs = clock.monotonic() - this.#startedAtMs;
+    this.#outcomes.add(WHOLE, { kind, atMs: clock.now(), tookMs, reason, againAfterMs });
+  }
+
+  /** A failure here must not hide the one before, which the next run shows again if it stays. */
+  async #clearReleased(): Promise<void> {
+    try {
+      await this.#tracker.clearReleased();
+    } catch (thrown) {
+      this.#log.error("removing released outputs failed", { error: toError(thrown, this.#named) });
     }
   }
 
@@ -176,7 +246,7 @@ export class ClassicAdapter implements Adapter {
       resetRestartBackoff: () => this.#backoff.reset(),
       startTrackingOutputs: () => this.#tracker.start(),
       cleanupOutputs: async (...kinds) => {
-        await this.#cleanup(kinds);
+        await this.#tracker.cleanup(kinds);
         this.#backoff.reset();
       },
     };
@@ -190,7 +260,7 @@ export class ClassicAdapter implements Adapter {
       signal: this.#stopper.signal,
       clock,
       queueReconcile: () => this.#slot.fill(),
-      updateInputs: (inputs: readonly Input[]) => this.#updateInputs(inputs),
+      updateInputs: (inputs: readonly Input[]) => this.#inputs.update(inputs),
     };
   }
 
@@ -208,27 +278,11 @@ export class ClassicAdapter implements Adapter {
     this.#mode = "idle";
     const taken = await this.#slot.take();
     if (taken) {
+      this.#forgetAgain();
       this.#mode = "running";
       this.#startedAtMs = clock.monotonic();
       this.#inCycle = true;
     }
     return taken;
-  }
-
-  #cleanup(kinds: readonly Kind[]): Promise<void> {
-    return this.#tracker.cleanup(kinds, this.#state);
-  }
-
-  /** The last call wins, whichever watches open first. */
-  async #updateInputs(inputs: readonly Input[]): Promise<void> {
-    const declared = declareClassicInputs(this.name, inputs);
-    const call = ++this.#inputsAsked;
-    await this.#parts.watchInputs(this.name, declared);
-    if (call < this.#inputsInForce) {
-      throw new Error(`the inputs of controller ${JSON.stringify(this.name)} were replaced by a later updateInputs`);
-    }
-    this.#inputsInForce = call;
-    this.#parts.replaceInputs(this.name, declared);
-    this.#allow(new Access(this.name, declared, this.#declared.outputs));
   }
 }

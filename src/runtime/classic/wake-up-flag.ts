@@ -14,6 +14,10 @@ export class WakeSlot {
   #full = false;
   #waiters: (() => void)[] = [];
   #closed = false;
+  /** True when a wake-up came since the run began, also one that found the slot full. */
+  #news = false;
+  /** True when the run took a wake-up. */
+  #taken = false;
   /** Grows with each run of the controller: waits that a failed run left behind must take nothing from the next. */
   #run = 0;
 
@@ -28,6 +32,7 @@ export class WakeSlot {
 
   /** Fills the slot. Does nothing when it is full. */
   fill(): void {
+    this.#news = true;
     if (this.#full || this.#closed) return;
     this.#full = true;
     this.#metrics.wakeups++;
@@ -38,6 +43,17 @@ export class WakeSlot {
   close(): void {
     this.#closed = true;
     this.#wake();
+  }
+
+  /** A run of the controller begins. */
+  begin(): void {
+    this.#news = false;
+    this.#taken = false;
+  }
+
+  /** The run has done what it was woken for. If it did not take the wake-up, that goes, unless another came since. */
+  done(): void {
+    if (!this.#taken) this.#full &&= this.#news;
   }
 
   /** The controller's run is over: what it still waits for it will not get. */
@@ -55,7 +71,14 @@ export class WakeSlot {
     }
     if (this.#closed || run !== this.#run) return false;
     this.#full = false;
+    this.#taken = true;
     return true;
+  }
+
+  /** Resolves in a later turn of the event loop, when there is a wake-up to take or the slot is closed. */
+  async untilFull(): Promise<void> {
+    await new Promise<void>((resolve) => this.#clock.defer(resolve));
+    while (!this.#full && !this.#closed) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   #wake(): void {

@@ -3,6 +3,8 @@ import { compareText } from "../../internal/compare-text.ts";
 /** What is counted for one controller: plain fields, so that counting is an addition. */
 export class ControllerMetrics {
   crashes = 0;
+  skips = 0;
+  requeues = 0;
   wakeups = 0;
   reads = 0;
   writes = 0;
@@ -26,6 +28,8 @@ export class Gauge {
 const CONTROLLER_METRICS: Readonly<Record<string, keyof ControllerMetrics>> = {
   controller_crashes: "crashes",
   controller_reads: "reads",
+  controller_requeues: "requeues",
+  controller_skips: "skips",
   controller_wakeups: "wakeups",
   controller_writes: "writes",
   qcontroller_crashes: "itemCrashes",
