@@ -1,5 +1,6 @@
 import { messageOf } from "../internal/foreign-value.ts";
 import { EMPTY_DICTIONARY, type Dictionary } from "./metadata/dictionary.ts";
+import { NO_FINALIZERS } from "./metadata/finalizers.ts";
 import {
   createMetadata,
   sameMetadata,
@@ -120,7 +121,7 @@ export function resourceBytes(resource: Resource): number {
   const { labels, annotations, finalizers } = resource.metadata;
   let bytes = RESOURCE_BYTES + specBytes(resource);
   bytes += dictionaryBytes(labels) + dictionaryBytes(annotations);
-  for (const name of finalizers) bytes += STRING_BYTES + name.length;
+  if (finalizers !== NO_FINALIZERS) for (const name of finalizers) bytes += STRING_BYTES + name.length;
   return bytes;
 }
 

@@ -47,9 +47,9 @@ export function createMetadata(init: MetadataInit): Metadata {
     parsePhase(init.phase ?? Phase.running),
     timestamp("created", init.created ?? EPOCH),
     timestamp("updated", init.updated ?? EPOCH),
-    part("finalizers", sealFinalizers, init.finalizers ?? NO_FINALIZERS),
-    part("labels", sealDictionary, init.labels ?? EMPTY_DICTIONARY),
-    part("annotations", sealDictionary, init.annotations ?? EMPTY_DICTIONARY),
+    init.finalizers === undefined ? NO_FINALIZERS : part("finalizers", sealFinalizers, init.finalizers),
+    init.labels === undefined ? EMPTY_DICTIONARY : part("labels", sealDictionary, init.labels),
+    init.annotations === undefined ? EMPTY_DICTIONARY : part("annotations", sealDictionary, init.annotations),
   );
 }
 

@@ -157,8 +157,9 @@ function objectOf(template: Readonly<Record<string, Shape>>): Check {
     return { key: optional ? key.slice(0, -1) : key, check: compile(part), optional };
   });
   const known = new Set(fields.map(({ key }) => key));
-  return (value, report) => {
+  const check = (value: unknown, report: Report): unknown => {
     if (!isObject(value)) return expectingObject(value, report);
+    if (acceptsFields(value, fields)) return value;
     for (const key of Object.keys(value)) {
       if (!known.has(key)) report.addAt(key, `is not a known field; known: ${[...known].join(", ") || "none"}`);
     }
@@ -172,4 +173,19 @@ function objectOf(template: Readonly<Record<string, Shape>>): Check {
     }
     return checked;
   };
+  return Object.assign(check, { accepts: (value: unknown) => isObject(value) && acceptsFields(value, fields) });
+}
+
+/** True when nothing is wrong with the value, which is nearly always: found out without a list and without a report. */
+function acceptsFields(value: Readonly<Record<string, unknown>>, fields: readonly Field[]): boolean {
+  let known = 0;
+  for (const { key, check, optional } of fields) {
+    const has = Object.hasOwn(value, key);
+    if (has) known++;
+    const given = has ? value[key] : undefined;
+    if (check.accepts?.(given) !== true && !(given === undefined && optional)) return false;
+  }
+  // Others are unknown; inherited ones are counted too, and sorted out by the slow check.
+  for (const _ in value) known--;
+  return known === 0;
 }
