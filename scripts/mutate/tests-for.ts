@@ -3,10 +3,20 @@
  * the suites that it has to pass, not all that happens to run its code.
  */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  "src/memory": ["src/memory/**", "src/store/**", "src/testing/*.test.ts", "test/watch-streams.test.ts"],
-  "src/store": ["src/memory/**", "src/store/**", "src/testing/*.test.ts", "test/watch-streams.test.ts"],
-  "src/state": ["src/state/**", "src/testing/*.test.ts"],
-  "src/runtime": ["src/runtime/**", "src/testing/*.test.ts", "test/engine-*.test.ts"],
+  "src/memory": [
+    "src/memory/**",
+    "src/store/**",
+    "src/testing/suites/state/state-conformance.test.ts",
+    "test/watch-streams.test.ts",
+  ],
+  "src/store": [
+    "src/memory/**",
+    "src/store/**",
+    "src/testing/suites/state/state-conformance.test.ts",
+    "test/watch-streams.test.ts",
+  ],
+  "src/state": ["src/state/**", "src/testing/suites/state/state-conformance.test.ts"],
+  "src/runtime": ["src/runtime/**", "test/engine-*.test.ts"],
   "src/grpc/client": ["src/grpc/**", "test/grpc-client/**"],
   "src/rpc": ["src/rpc/**", "test/grpc-transport/**"],
 };
