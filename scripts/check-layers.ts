@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["@standard-schema/spec", "pluralize", "re2js"],
     builtins: PORTABLE,
   },
-  state: { imports: ["resource", "clock"], builtins: PORTABLE },
+  state: { imports: ["resource", "internal", "clock"], builtins: PORTABLE },
   store: { imports: ["state", "resource", "internal", "clock"], builtins: PORTABLE },
   memory: { imports: ["store", "state", "resource", "internal", "clock"], builtins: PORTABLE },
   controller: { imports: ["state", "resource", "internal", "log", "clock"], builtins: PORTABLE },

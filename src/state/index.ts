@@ -31,6 +31,8 @@ export {
   type OwnedModifyOptions,
 } from "./views/owned-state.ts";
 export { compileQuery, type CompiledQuery } from "./query.ts";
+export { reflect, type ReflectOptions, type Reflection } from "./reflect.ts";
+export { Reflector, type ReflectedChange, type ReflectorOptions } from "./reflector.ts";
 export { NamespaceRegistry, ResourceRegistry } from "./registries.ts";
 export { sealResourceList } from "./resource-list.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
