@@ -1,3 +1,4 @@
+// Time as a port: what the library asks of a clock, the system's, and a manual one for tests. Start with clock.ts.
 export type { Clock, SleepOptions, Timer } from "./clock.ts";
 export { ManualClock } from "./manual-clock.ts";
 export { SystemClock } from "./system-clock.ts";

@@ -1,3 +1,5 @@
+// What an author of controllers uses: the two forms, their inputs and outputs, and what a reconcile can say. Start
+// with queue-controller.ts; the engine that runs them is runtime/.
 export {
   controller,
   type ClassicInput,

@@ -1,3 +1,5 @@
+// The State service on the wire, in both directions: a server for any State, and a State behind a connection. Start
+// with server/state-service.ts and client/remote-state.ts; the transport under it is rpc/.
 export {
   protobufSpec,
   type MessageSpec,

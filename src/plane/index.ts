@@ -1,3 +1,4 @@
+// A whole control plane as one value, and how it runs. Start with define-control-plane.ts.
 export type {
   ControlPlane,
   ControlPlaneInit,

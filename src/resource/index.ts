@@ -1,3 +1,5 @@
+// Resources as values: metadata, specs, labels and their queries, types, and the errors that concern them. Start with
+// resource.ts and type/resource-type.ts.
 export { capabilityOf, defineCapability, type Capability } from "./type/capability.ts";
 export {
   definitionOf,

@@ -1,3 +1,5 @@
+// gRPC on node:http2: channel and server, with deadlines, flow control and bounds. It knows no State. Start with
+// client/grpc-channel.ts and server/grpc-server.ts.
 export { type Address, isLoopback, parseAddress } from "./address.ts";
 export type { Authorize } from "./server/call-host.ts";
 export type { ChannelState, GrpcCallOptions, GrpcChannelOptions } from "./client/channel-options.ts";

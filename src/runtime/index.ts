@@ -1,3 +1,5 @@
+// The engine: what wakes controllers, runs them, and holds them to their declarations. Start with runtime.ts;
+// docs/architecture.md walks from a change to a reconcile.
 export type { ControllerExplanation } from "./adapter.ts";
 export type { Explanation } from "./explain/explain.ts";
 export type { EdgeType, GraphEdge } from "./graph/graph-edge.ts";

@@ -1,3 +1,5 @@
+// The contract of a State: eight operations that a store implements, and everything that is derived from them. Start
+// with core-state.ts, then wrap-state.ts.
 export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./views/access-filter.ts";
 export type { CoreState, ResourceList, Watch } from "./core-state.ts";
 export {

@@ -1,3 +1,5 @@
+// What our own tests are written with, for yours: contract suites, assertions that wait, faults. Start with
+// suites/state/state-conformance.ts.
 // The contract suites and what they are written with.
 export {
   Int,

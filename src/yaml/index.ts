@@ -1,3 +1,4 @@
+// Resources and manifests as YAML; mistakes come with file, line and field. Start with manifests.ts.
 export { parseManifests, type Manifests, type ParseManifestsOptions } from "./manifests.ts";
 export { formatMetadata, parseMetadata } from "./metadata-yaml.ts";
 export { opaqueValue, parseOpaque } from "./opaque-yaml.ts";
