@@ -53,8 +53,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: PORTABLE,
   },
   cli: {
-    imports: ["plane", "grpc", "yaml", "memory", "state", "resource", "internal", "log"],
-    packages: ["commander", "jsonpath-rfc9535"],
+    imports: ["plane", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
+    packages: ["commander", "diff", "jsonpath-rfc9535", "rfc6902"],
     builtins: "all",
   },
   testing: {
@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     print: ["args"],
     apply: ["args", "print"],
     commands: ["apply", "args", "connect", "print"],
+    program: ["args", "commands", "connect"],
   },
   testing: { assert: [], faults: [], suites: ["assert", "faults"] },
 };
@@ -96,7 +97,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 const WITHOUT_INDEX: ReadonlySet<string> = new Set(["internal"]);
 
 /** Files that load what a user names; everywhere else the name of a module is a literal. */
-const LOADS_USER_CODE: ReadonlySet<string> = new Set(["src/cli/commands/run.ts"]);
+const LOADS_USER_CODE: ReadonlySet<string> = new Set(["src/cli/commands/serve/run.ts"]);
 
 /** Folders that use the package as its users do: by its name, never by a path into `src/`. */
 const USERS: ReadonlySet<string> = new Set(["examples", "bench"]);

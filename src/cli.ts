@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 import { main } from "./cli/index.ts";
 
-await main();
+// Not awaited, so that the launcher, which has to run on any Node, can load this as a CommonJS module is loaded.
+void main();

@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { createResource, definitionOf, OpaqueSpec, StateError, type MemoryState, type State } from "homeostat";
+import {
+  createResource,
+  definitionOf,
+  ManualClock,
+  OpaqueSpec,
+  StateError,
+  type MemoryState,
+  type State,
+} from "homeostat";
 import { describedState, opaque, runOn, Secret, Service, type FakeHost, type Outcome } from "./cli-fixture.ts";
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
@@ -32,8 +40,12 @@ describe("get as a table", () => {
   });
 
   test("wide shows the rest of the metadata", async () => {
-    const { stdout } = await run("get svc web -o wide");
-    expect(withoutTimes(stdout).split("\n")[1]).toMatch(/^default +Service +web +1 +running +TIME +tier=front +F +\[/);
+    const { metadata } = await state.get(Service.ref("web"));
+    const clock = new ManualClock(Date.parse(metadata.created) + 3 * 3_600_000 + 60_000);
+    const { stdout } = await run("get svc web -o wide", { clock });
+    const [headers, row] = stdout.split("\n");
+    expect(headers).toMatch(/VERSION +PHASE +OWNER +AGE +UPDATED +LABELS +FINALIZERS +COMMAND/);
+    expect(row).toMatch(/^default +Service +web +1 +running +3h1m +3h1m +tier=front +F +\[/);
   });
 
   test("without headers", async () => {

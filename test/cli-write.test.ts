@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createResource, MemoryState, OpaqueSpec, StateError, type State } from "homeostat";
+import { createResource, ManualClock, MemoryState, OpaqueSpec, StateError, type State } from "homeostat";
 import { describeTypes } from "../src/plane/index.ts";
 import {
   describedState,
@@ -122,11 +122,22 @@ describe("delete", () => {
 
   test("the time for all of it can be limited", async () => {
     await state.addFinalizer(Service.ref("web"), "F");
-    expect(await run("delete svc web --timeout 20ms")).toEqual({
-      code: 5,
-      stdout: "",
-      stderr: "homeostat: not everything was deleted within 20 ms\n",
+    await state.addFinalizer(Service.ref("web"), "G");
+    await state.create(Service.create("free", { command: [] }));
+    const clock = new ManualClock();
+    const outcome = run("delete svc web free --timeout 20s", {
+      clock,
+      onNote: (text) => text.includes("waiting") && void clock.advance(20_000),
+      onOutput: () => void clock.advance(1_000),
     });
+    expect(await outcome).toEqual({
+      code: 6,
+      stdout: "Services.supervisor.example.dev/free deleted\n",
+      stderr:
+        "homeostat: Services.supervisor.example.dev/web is held by F, G; waiting\n" +
+        "homeostat: not deleted within 20s: Services.supervisor.example.dev/web is torn down and held by F, G\n",
+    });
+    expect(clock.pending).toBe(0);
   });
 
   test("several, by what get -o name prints", async () => {
@@ -143,7 +154,7 @@ describe("delete", () => {
     expect(await run("delete svc -l tier=back")).toEqual({
       code: 0,
       stdout: "",
-      stderr: "homeostat: no resource is concerned\n",
+      stderr: "homeostat: no resource is selected\n",
     });
     expect((await run("delete svc --all")).stdout).toContain("web deleted");
   });

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/index.ts";
 import type { State } from "../state/index.ts";
 import type { Output } from "./output.ts";
 
@@ -16,6 +17,7 @@ export interface CommandContext {
   /** Folder that paths are relative to. */
   readonly cwd: string;
   readonly color: boolean;
+  readonly clock: Clock;
   /** Aborts when the command should end. */
   readonly signal: AbortSignal;
 }

@@ -1,8 +1,10 @@
 import { onOneLine, stackFrames } from "../internal/visible-text.ts";
+import { toError } from "../internal/to-error.ts";
 import { hasCode, StateError } from "../resource/index.ts";
 import { CliError } from "./cli-error.ts";
 import { ExitCode } from "./exit-code.ts";
 import type { Output } from "./output.ts";
+import { isInOwnCode } from "./own-code.ts";
 
 /** The code for a failure of any kind. */
 export function exitCodeOf(error: unknown): ExitCode {
@@ -39,27 +41,26 @@ export function forNode({ node }: { readonly node: string | undefined }, error: 
   return new CliError(exitCodeOf(error), `node ${node}: ${error.message}`, { cause: error });
 }
 
-/** The message of an error, on one line, without anything that a terminal could take for a command. */
+/** The message of an error of any shape, on one line, without anything that a terminal could take for a command. */
 export function describeFailure(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const thrown = typeof error === "string" ? error : toError(error, "something").message;
+  const message = thrown.replaceAll(/@undefined(?=\))/g, "");
   return onOneLine(`${message || "failed without a message"}${hintFor(error)}`);
 }
 
-/** Writes an error to standard error; one that nobody expected with its stack, for the report that it deserves. */
+/** Errors that say all there is to say by their message. Those of rooms that are loaded on demand are known by name. */
+const EXPECTED: ReadonlySet<string> = new Set(["ListenError", "GrpcError", "YamlError", "TimeoutError", "AbortError"]);
+
+const isExpected = (error: Error): boolean =>
+  error instanceof CliError || error instanceof StateError || EXPECTED.has(error.name) || hasSystemCode(error);
+
+/** Writes an error to standard error; one that is a bug of this program with its stack, for the report that it deserves. */
 export async function reportFailure(stderr: Output, error: unknown): Promise<void> {
-  const isExpected =
-    error instanceof CliError ||
-    error instanceof StateError ||
-    hasSystemCode(error) ||
-    isListenError(error) ||
-    isTimeout(error) ||
-    (error instanceof Error && isCallError(error));
-  const stack = !isExpected && error instanceof Error ? stackFrames(error) : "";
-  await stderr.write(`homeostat: ${describeFailure(error)}\n${stack === "" ? "" : `${stack}\n`}`);
+  const isBug = error instanceof Error && !isExpected(error) && isInOwnCode(error);
+  const stack = isBug ? stackFrames(error) : "";
+  const report = stack === "" ? "" : ` (a bug in homeostat: please report it with these lines)\n${stack}`;
+  await stderr.write(`homeostat: ${describeFailure(error)}${report}\n`);
 }
 
-/** Known by its name: what speaks gRPC is loaded only where it is needed. */
-const isListenError = (error: unknown): boolean => error instanceof Error && error.name === "ListenError";
-
-const hasSystemCode = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && "syscall" in error && typeof error.code === "string";
+const hasSystemCode = (error: Error): boolean =>
+  "code" in error && "syscall" in error && typeof error.code === "string";

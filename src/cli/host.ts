@@ -1,11 +1,14 @@
+import type { Clock } from "../clock/index.ts";
 import type { State } from "../state/index.ts";
 import type { Output } from "./output.ts";
 
 /** Where a State is and how to talk to it; one for each node. */
 export interface Endpoint {
   readonly address: string;
-  /** True when nobody named an address. */
+  /** True when no address was named. */
   readonly isDefault: boolean;
+  /** Name of the context that the address comes from. */
+  readonly context: string | undefined;
   readonly node: string | undefined;
   /** Undefined for no limit. */
   readonly timeoutMs: number | undefined;
@@ -33,6 +36,8 @@ export interface Host {
   readonly cwd: string;
   readonly userId: number;
   readonly temporaryFolder: string;
+  /** What ages are measured by, and what ends waiting. */
+  readonly clock: Clock;
   /** Aborts when the process should end; the reason may carry the exit code: {@link Interrupted}. */
   readonly signal: AbortSignal;
   /** Opens the State at an endpoint; the caller disposes it. */

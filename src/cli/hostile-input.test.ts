@@ -1,6 +1,7 @@
 import { withoutControls } from "../internal/visible-text.ts";
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../clock/index.ts";
 import { createResource, OpaqueSpec, StateError, type Resource } from "../resource/index.ts";
 import { parseManifests } from "../yaml/index.ts";
 import { CliError } from "./cli-error.ts";
@@ -47,6 +48,7 @@ const options = (stdout: Output): PrinterOptions => ({
   showSensitive: false,
   withNodes: false,
   isWatch: false,
+  clock: new ManualClock(),
 });
 
 /** What a peer may send. */

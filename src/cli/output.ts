@@ -1,28 +1,36 @@
 import { withoutControls } from "../internal/visible-text.ts";
+import { CliError } from "./cli-error.ts";
+import { ExitCode } from "./exit-code.ts";
 
 /** Where text goes: standard output or error, or a test's record of it. */
 export interface Output {
-  /** Resolves when the reader has room for more. @throws {BrokenPipe} when nobody reads any more. */
+  /** Resolves when the reader has room for more. @throws {BrokenPipe} once the reader has gone. */
   write(text: string): Promise<void>;
   /** True for a terminal. */
   readonly isTerminal: boolean;
 }
 
-/** Nobody reads the output any more: the end of the work, and no failure. */
+/** The reader of the output has gone: the end of the work, and no failure. */
 export class BrokenPipe extends Error {
   override readonly name: string = "AbortError";
 }
 
+/** What the system says when a reader has gone; everything else, such as a full disk, is a failure. */
+const GONE: ReadonlySet<unknown> = new Set(["EPIPE", "ECONNRESET", "EOF", "ERR_STREAM_DESTROYED"]);
+
 /**
  * An {@link Output} on a stream of the process.
  *
- * @param onBroken - Called once, when its reader has gone; writing then throws. Without it what nobody reads is dropped.
+ * @param onBroken - Called once, when it cannot be written any more, with a {@link BrokenPipe} or a {@link CliError};
+ *   writing then throws the same. Without it, what cannot be written is dropped.
  */
-export function streamOutput(stream: NodeJS.WriteStream, onBroken?: (reason: BrokenPipe) => void): Output {
-  let broken: BrokenPipe | undefined;
-  const breakWith = (error: Error): void => {
+export function streamOutput(stream: NodeJS.WriteStream, onBroken?: (reason: Error) => void): Output {
+  let broken: Error | undefined;
+  const breakWith = (cause: NodeJS.ErrnoException): void => {
     if (broken !== undefined) return;
-    broken = new BrokenPipe(`nobody reads the output any more: ${error.message}`, { cause: error });
+    broken = GONE.has(cause.code)
+      ? new BrokenPipe(`the reader of the output has gone: ${cause.message}`, { cause })
+      : new CliError(ExitCode.failed, `the output cannot be written: ${cause.message}`, { cause });
     onBroken?.(broken);
   };
   stream.on("error", breakWith);

@@ -1,9 +1,10 @@
-import { CommanderError } from "commander";
+import { CommanderError, type Command } from "commander";
 import { isCancellation } from "../internal/cancellation.ts";
+import { CliError } from "./cli-error.ts";
 import { ExitCode } from "./exit-code.ts";
 import { Interrupted, type Host } from "./host.ts";
 import { BrokenPipe } from "./output.ts";
-import { buildProgram } from "./program.ts";
+import { buildProgram } from "./program/program.ts";
 import { Session } from "./connect/session.ts";
 import { packageVersion } from "./package-version.ts";
 
@@ -17,14 +18,16 @@ export async function runCli(args: readonly string[], host: Host): Promise<numbe
     return await runCommand(args, host);
   } catch (error) {
     if (error instanceof BrokenPipe) return ExitCode.ok;
-    if (host.signal.aborted && isCancellation(error, host.signal)) return codeOfEnd(host.signal.reason);
+    const isEnd = host.signal.aborted && isCancellation(error, host.signal);
+    const failure: unknown = isEnd ? host.signal.reason : error;
+    if (isEnd && !(failure instanceof CliError)) return codeOfEnd(failure);
     const { exitCodeOf, reportFailure } = await import("./failure.ts");
     try {
-      await reportFailure(host.stderr, error);
-    } catch (failure) {
-      if (!(failure instanceof BrokenPipe)) throw failure;
+      await reportFailure(host.stderr, failure);
+    } catch (reason) {
+      if (!(reason instanceof BrokenPipe)) throw reason;
     }
-    return exitCodeOf(error);
+    return exitCodeOf(failure);
   }
 }
 
@@ -32,7 +35,7 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
   let chosen: ((session: Session) => Promise<ExitCode>) | undefined;
   const program = buildProgram(await packageVersion(), (work) => (chosen = work));
   let [out, err] = ["", ""];
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command.exitOverride();
     command.configureOutput({ writeOut: (text) => (out += text), writeErr: (text) => (err += text) });
   }
@@ -51,3 +54,8 @@ async function runCommand(args: readonly string[], host: Host): Promise<number> 
 }
 
 const codeOfEnd = (reason: unknown): number => (reason instanceof Interrupted ? reason.exitCode : ExitCode.ok);
+
+const withSubcommands = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
+];

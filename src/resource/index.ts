@@ -99,5 +99,6 @@ export {
 export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
 export { TypeRegistry } from "./type/type-registry.ts";
 export { EPOCH, isTimestamp } from "./metadata/timestamp.ts";
+export { parseQuantity } from "./labels/quantity.ts";
 export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./metadata/version.ts";
 export { keepEncoding, keptEncoding, keptSpecEncoding } from "./kept-encoding.ts";

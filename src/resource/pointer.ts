@@ -23,7 +23,8 @@ export function formatPointer(pointer: Pointer): string {
   return `${pointer.type}(${pointer.namespace}/${pointer.id})`;
 }
 
-/** `type(namespace/id@version)`: how a resource is named in errors. */
+/** `type(namespace/id@version)`: how a resource is named in errors; where no version is given, none is shown. */
 export function formatReference(pointer: Pointer & { readonly version?: string }): string {
-  return `${pointer.type}(${pointer.namespace}/${pointer.id}@${pointer.version ?? "undefined"})`;
+  const version = pointer.version === undefined ? "" : `@${pointer.version}`;
+  return `${pointer.type}(${pointer.namespace}/${pointer.id}${version})`;
 }

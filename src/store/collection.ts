@@ -197,12 +197,7 @@ function withoutVersion({ namespace, type, id }: Pointer): Pointer {
 }
 
 function ownerConflict(stored: Resource["metadata"], owner: string): StateError {
-  const claims = (name: string) => (name === "" ? "nobody" : JSON.stringify(name));
-  return new StateError(
-    "owner_conflict",
-    `${formatReference(stored)} is owned by ${claims(stored.owner)}, not by ${claims(owner)}`,
-    {
-      pointer: stored,
-    },
-  );
+  const owned = stored.owner === "" ? "has no owner" : `is owned by ${JSON.stringify(stored.owner)}`;
+  const claimed = owner === "" ? "the write names no owner" : `the write is in the name of ${JSON.stringify(owner)}`;
+  return new StateError("owner_conflict", `${formatReference(stored)} ${owned}, and ${claimed}`, { pointer: stored });
 }

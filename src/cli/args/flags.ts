@@ -38,6 +38,10 @@ export function withColor(command: Command): Command {
 export function withEndpoint(command: Command, timeout = "30s"): Command {
   command
     .optionsGroup("Endpoint:")
+    .option(
+      "--context <name>",
+      "endpoint by name, see homeostat context (default: HOMEOSTAT_CONTEXT, else the current)",
+    )
     .option("--endpoint <address>", "unix:PATH or tcp:HOST:PORT (default: HOMEOSTAT_ENDPOINT, else where run serves)")
     .option("--timeout <time>", `time for each call, such as 500ms, 30s, 5m; 0 for no limit (default: ${timeout})`)
     .option("--node <name>", "node behind the endpoint; several where a command only reads", collect)
@@ -69,7 +73,7 @@ export function withOutput(command: Command): Command {
 }
 
 export function withOwner(command: Command): Command {
-  return command.option("--owner <name>", "write in the name of this owner (default: nobody's)");
+  return command.option("--owner <name>", "write in the name of this owner (default: none)");
 }
 
 /** What ids are, in the help of commands. */

@@ -4,14 +4,16 @@ import { usageError } from "../cli-error.ts";
 export type OutputFormat =
   | { readonly kind: "table"; readonly isWide: boolean }
   | { readonly kind: "yaml" | "json" | "name" }
-  | { readonly kind: "jsonpath"; readonly path: string };
+  | { readonly kind: "jsonpath"; readonly path: string }
+  | { readonly kind: "custom-columns"; readonly columns: string };
 
-export const OUTPUT_FORMATS = "table, wide, yaml, json, name or jsonpath=PATH";
+export const OUTPUT_FORMATS = "table, wide, yaml, json, name, jsonpath=PATH or custom-columns=NAME:PATH,…";
 
 /** Reads the value of `-o`. @throws {CliError} usage */
 export function parseOutputFormat(text: string): OutputFormat {
-  const path = /^jsonpath=([^]*)$/.exec(text)?.[1];
-  if (path !== undefined && path !== "") return { kind: "jsonpath", path };
+  const [, kind, value = ""] = /^(jsonpath|custom-columns)=([^]*)$/.exec(text) ?? [];
+  if (kind === "jsonpath" && value !== "") return { kind, path: value };
+  if (kind === "custom-columns" && value !== "") return { kind, columns: value };
   switch (text) {
     case "table":
       return { kind: "table", isWide: false };

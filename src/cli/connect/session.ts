@@ -21,9 +21,9 @@ export class Session {
 
   /** For a command that needs no State. */
   plain(flags: CommonFlags): CommandContext {
-    const { stdout, stderr, readStdin, holdInterrupts, isInteractive, env, cwd, signal } = this.#host;
+    const { stdout, stderr, readStdin, holdInterrupts, isInteractive, env, cwd, clock, signal } = this.#host;
     const color = wantsColor(flags.color, this.#host);
-    return { stdout, stderr, readStdin, holdInterrupts, isInteractive, env, cwd, signal, color };
+    return { stdout, stderr, readStdin, holdInterrupts, isInteractive, env, cwd, clock, signal, color };
   }
 
   /** For a command that reads, from each node that the flags name. */
@@ -49,7 +49,7 @@ export class Session {
   ): Promise<ExitCode> {
     const context = this.plain(flags);
     const endpoints = await resolveEndpoints(flags, this.#host);
-    if (endpoints.length > 1) throw usageError("a command that writes goes to one --node");
+    if (endpoints.length > 1) throw usageError("this command goes to one --node");
     return this.#withStates(endpoints, async ([state]) => {
       if (state === undefined) throw usageError("there is no endpoint");
       return command({ ...context, state });

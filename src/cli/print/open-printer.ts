@@ -3,7 +3,7 @@ import type { NamedKind } from "../args/named-kind.ts";
 import { NamePrinter } from "./name-printer.ts";
 import { openPathPrinter } from "./path-printer.ts";
 import type { Printer, PrinterOptions } from "./printer.ts";
-import { openTablePrinter } from "./table-printer.ts";
+import { openColumnPrinter, openTablePrinter } from "./table-printer.ts";
 import { YamlPrinter } from "./yaml-printer.ts";
 
 /** The printer for what the user asked for. @throws {CliError} usage, for a path that is none. */
@@ -18,6 +18,8 @@ export async function openPrinter(kind: NamedKind, options: PrinterOptions): Pro
       return new JsonPrinter(options);
     case "jsonpath":
       return openPathPrinter(format.path, options);
+    case "custom-columns":
+      return openColumnPrinter(format.columns, options);
     case "name":
       return new NamePrinter(options);
   }

@@ -1,4 +1,5 @@
 import { onOneLine } from "../../internal/visible-text.ts";
+import type { Clock } from "../../clock/index.ts";
 import type { Resource } from "../../resource/index.ts";
 import type { NamedKind } from "../args/named-kind.ts";
 import type { OutputFormat } from "../args/output-format.ts";
@@ -41,6 +42,8 @@ export interface PrinterOptions {
   readonly showSensitive: boolean;
   readonly withNodes: boolean;
   readonly isWatch: boolean;
+  /** What ages are measured by. */
+  readonly clock: Clock;
 }
 
 /** True for a resource whose spec has to stay hidden. */

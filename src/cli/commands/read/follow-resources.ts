@@ -1,11 +1,11 @@
-import { onOneLine } from "../../internal/visible-text.ts";
-import { isTombstone, type Resource } from "../../resource/index.ts";
-import { EventType, type Event } from "../../state/index.ts";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext, Target } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
-import type { Printer, ShownEvent } from "../print/printer.ts";
-import { kindIn, pointerIn, type Selected } from "../args/selection.ts";
+import { onOneLine } from "../../../internal/visible-text.ts";
+import { isTombstone, type Resource } from "../../../resource/index.ts";
+import { EventType, type Event } from "../../../state/index.ts";
+import { CliError } from "../../cli-error.ts";
+import type { CommandContext, Target } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
+import type { Printer, ShownEvent } from "../../print/printer.ts";
+import { kindIn, pointerIn, type Selected } from "../../args/selection.ts";
 
 type Followed = Target & Selected;
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { collect, withColor, type Choose } from "./args/flags.ts";
-import type { CommonFlags } from "./connect/session.ts";
+import { collect, withColor, type Choose } from "../args/flags.ts";
+import type { CommonFlags } from "../connect/session.ts";
 
 export function addRun(program: Command, choose: Choose): void {
   const command = program
@@ -13,7 +13,7 @@ export function addRun(program: Command, choose: Choose): void {
   withColor(command).action(
     (config: string, flags: CommonFlags & { listen?: readonly string[]; logLevel: string; stopTimeout: string }) =>
       choose(async (session) => {
-        const { run } = await import("./commands/run.ts");
+        const { run } = await import("../commands/serve/run.ts");
         return run(session.plain(flags), { ...flags, config, defaultListen: () => session.makeDefaultListen() });
       }),
   );
@@ -45,7 +45,7 @@ export function addServe(program: Command, choose: Choose): void {
       },
     ) =>
       choose(async (session) => {
-        const { serve } = await import("./commands/serve.ts");
+        const { serve } = await import("../commands/serve/serve.ts");
         return serve(session.plain(flags), flags);
       }),
   );
@@ -58,7 +58,7 @@ export function addCompletion(program: Command, choose: Choose): void {
     .argument("<shell>", "bash, zsh or fish")
     .action((shell: string) =>
       choose(async (session) => {
-        const { completion } = await import("./commands/completion.ts");
+        const { completion } = await import("../commands/shell/completion.ts");
         return completion(session.plain({}), shell);
       }),
     );
@@ -68,7 +68,7 @@ export function addCompletion(program: Command, choose: Choose): void {
     .helpOption(false)
     .action((words: readonly string[]) =>
       choose(async (session) => {
-        const { complete } = await import("./commands/complete.ts");
+        const { complete } = await import("../commands/shell/complete.ts");
         return complete(session, program, words);
       }),
     );

@@ -8,21 +8,21 @@ import {
   samePlain,
   withMetadata,
   type Resource,
-} from "../../resource/index.ts";
-import { parseResource } from "../../yaml/index.ts";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext, WriteContext } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
-import { describeFailure, exitCodeOf } from "../failure.ts";
-import { loadKinds } from "../args/kind-catalog.ts";
-import { looseType } from "../apply/loose-type.ts";
-import type { NamedKind } from "../args/named-kind.ts";
-import { nameOf } from "../print/printer.ts";
-import { readableSpec } from "../print/readable-value.ts";
-import { runEditor } from "../apply/run-editor.ts";
-import { parseOneSelection, pointerIn } from "../args/selection.ts";
-import { SpecWriter } from "../apply/spec-writer.ts";
-import { formatShown } from "../print/yaml-printer.ts";
+} from "../../../resource/index.ts";
+import { parseResource } from "../../../yaml/index.ts";
+import { CliError } from "../../cli-error.ts";
+import type { CommandContext, WriteContext } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { describeFailure, exitCodeOf } from "../../failure.ts";
+import { loadKinds } from "../../args/kind-catalog.ts";
+import { looseType } from "../../apply/loose-type.ts";
+import type { NamedKind } from "../../args/named-kind.ts";
+import { nameOf } from "../../print/printer.ts";
+import { readableSpec } from "../../print/readable-value.ts";
+import { runEditor } from "../../apply/run-editor.ts";
+import { parseOneSelection, pointerIn } from "../../args/selection.ts";
+import { SpecWriter } from "../../apply/spec-writer.ts";
+import { formatShown } from "../../print/yaml-printer.ts";
 
 export interface EditOptions {
   /** `TYPE ID` or `TYPE/ID`. */

@@ -1,18 +1,17 @@
-import type { MetadataDraft } from "../../resource/index.ts";
-import { CliError, usageError } from "../cli-error.ts";
-import type { WriteContext } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
-import { loadKinds } from "../args/kind-catalog.ts";
-import { isMetadataEdit, parseMetadataEdits, type MetadataEdits } from "../args/metadata-edits.ts";
-import { nameOf } from "../print/printer.ts";
-import { parseSelections, type SelectionOptions } from "../args/selection.ts";
-import { forEachSelected } from "./for-each-selected.ts";
+import { labelKeyMistake, type MetadataDraft } from "../../../resource/index.ts";
+import { CliError, usageError } from "../../cli-error.ts";
+import type { WriteContext } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { loadKinds } from "../../args/kind-catalog.ts";
+import { isMetadataEdit, parseMetadataEdits, type MetadataEdits } from "../../args/metadata-edits.ts";
+import { nameOf } from "../../print/printer.ts";
+import { parseSelections } from "../../args/selection.ts";
+import { checkActOn, selectedPointers, type ActOnOptions } from "../../args/selected-pointers.ts";
+import { forEachPointer } from "./for-each-pointer.ts";
 
-export interface EditMetadataOptions extends SelectionOptions {
+export interface EditMetadataOptions extends ActOnOptions {
   /** `TYPE ID… KEY=VALUE… KEY-…`; the ids come before the first edit. */
   readonly names: readonly string[];
-  /** Every resource of the type. Default: false. */
-  readonly all?: boolean | undefined;
   /** Change what has another value. Default: false. */
   readonly overwrite?: boolean | undefined;
   /** Default: none. */
@@ -34,15 +33,14 @@ export async function editMetadata(
   const first = options.names.findIndex((name, i) => i > 0 && isMetadataEdit(name));
   const names = first < 0 ? options.names : options.names.slice(0, first);
   const edits = parseMetadataEdits(first < 0 ? [] : options.names.slice(first), one);
+  if (part === "labels") checkKeys(edits);
   const selections = parseSelections(names);
-  const { all = false, overwrite = false, selector } = options;
-  for (const { ids } of selections) {
-    if (ids.length > 0 && all) throw usageError("--all and ids exclude each other");
-    if (ids.length === 0 && !all && selector === undefined) throw usageError("an id, -l or --all is needed");
-  }
+  const { overwrite = false } = options;
+  checkActOn(selections, options);
   const { state, stdout, signal } = context;
   const catalog = await loadKinds(state, signal);
-  return forEachSelected(context, catalog, selections, options, async (pointer) => {
+  const pointers = await selectedPointers(state, catalog, selections, options, signal);
+  return forEachPointer(context, pointers, async (pointer) => {
     let before = "";
     const stored = await state.updateWithConflicts(
       pointer,
@@ -55,6 +53,14 @@ export async function editMetadata(
     const word = stored.metadata.version === before ? "unchanged" : done;
     await stdout.write(`${nameOf(pointer)} ${word}\n`);
   });
+}
+
+/** Keys that no State takes are a mistake of the command line; old ones may still be removed. @throws {CliError} usage */
+function checkKeys(edits: MetadataEdits): void {
+  for (const [key, value] of edits) {
+    const mistake = value === undefined ? undefined : labelKeyMistake(key);
+    if (mistake !== undefined) throw usageError(mistake);
+  }
 }
 
 function applyEdits(metadata: MetadataDraft, part: keyof typeof PARTS, edits: MetadataEdits, overwrite: boolean): void {

@@ -1,6 +1,6 @@
-import { usageError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
+import { usageError } from "../../cli-error.ts";
+import type { CommandContext } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
 
 /** Asks `homeostat __complete` with the words up to the cursor; each line of the answer is a word, a tab, a description. */
 const SCRIPTS = {

@@ -1,16 +1,16 @@
-import { onOneLine } from "../../internal/visible-text.ts";
-import type { AnyResourceType } from "../../resource/index.ts";
-import { applyManifest } from "../apply/apply-manifest.ts";
-import { usageError } from "../cli-error.ts";
-import type { WriteContext } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
-import { exitCodeOf } from "../failure.ts";
-import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
-import { looseType } from "../apply/loose-type.ts";
-import { readManifestFiles } from "../apply/manifest-files.ts";
-import { describeMistakes } from "../apply/manifest-mistakes.ts";
-import { nameOf } from "../print/printer.ts";
-import { SpecWriter } from "../apply/spec-writer.ts";
+import { onOneLine } from "../../../internal/visible-text.ts";
+import type { AnyResourceType } from "../../../resource/index.ts";
+import { applyManifest } from "../../apply/apply-manifest.ts";
+import { usageError } from "../../cli-error.ts";
+import type { WriteContext } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { exitCodeOf } from "../../failure.ts";
+import { loadKinds, type KindCatalog } from "../../args/kind-catalog.ts";
+import { looseType } from "../../apply/loose-type.ts";
+import { readManifestFiles } from "../../apply/manifest-files.ts";
+import { describeMistakes } from "../../apply/manifest-mistakes.ts";
+import { nameOf } from "../../print/printer.ts";
+import { SpecWriter } from "../../apply/spec-writer.ts";
 
 export interface ApplyOptions {
   /** Files, folders, `-` for standard input. */
@@ -31,7 +31,7 @@ export async function apply(context: WriteContext, options: ApplyOptions): Promi
   if (options.files.length === 0) throw usageError("-f is missing: a file, a folder, or - for standard input");
   const texts = await readManifestFiles(options.files, options.recursive ?? false, context);
   const catalog = await loadKinds(context.state, context.signal);
-  const { parseManifests } = await import("../../yaml/index.ts");
+  const { parseManifests } = await import("../../../yaml/index.ts");
   const specs = new SpecWriter(context.state, context.signal);
   let exitCode: ExitCode = ExitCode.ok;
   let count = 0;

@@ -1,12 +1,12 @@
-import { onOneLine, withoutControls } from "../../internal/visible-text.ts";
-import type { Resource } from "../../resource/index.ts";
-import type { ReadContext, Target } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
-import { exitCodeOf, forNode, reportFailure } from "../failure.ts";
-import { loadKinds } from "../args/kind-catalog.ts";
-import type { Shown } from "../print/printer.ts";
-import { kindIn, parseSelections, pointerIn, resolveSelection, type SelectionOptions } from "../args/selection.ts";
-import { formatShown } from "../print/yaml-printer.ts";
+import { onOneLine, withoutControls } from "../../../internal/visible-text.ts";
+import type { Resource } from "../../../resource/index.ts";
+import type { ReadContext, Target } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { exitCodeOf, forNode, reportFailure } from "../../failure.ts";
+import { loadKinds } from "../../args/kind-catalog.ts";
+import type { Shown } from "../../print/printer.ts";
+import { kindIn, parseSelections, pointerIn, resolveSelection, type SelectionOptions } from "../../args/selection.ts";
+import { formatShown } from "../../print/yaml-printer.ts";
 
 export interface DescribeOptions extends SelectionOptions {
   readonly names: readonly string[];

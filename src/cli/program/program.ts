@@ -1,15 +1,17 @@
 import { Command } from "commander";
 import { addAnnotate, addApply, addDelete, addEdit, addLabel } from "./change-commands.ts";
-import type { Choose } from "./args/flags.ts";
-import { addDescribe, addGet, addWatch } from "./look-commands.ts";
+import { addContext } from "./context-commands.ts";
+import type { Choose } from "../args/flags.ts";
+import { addGlobalFlags } from "../args/global-flags.ts";
+import { addDescribe, addGet, addWait, addWatch } from "./look-commands.ts";
 import { addCompletion, addRun, addServe } from "./run-commands.ts";
 
 const EXIT_CODES = `
 Exit codes:
   0  done                         3  no such resource or type
-  1  failed                       4  conflict: changed, owned or held by somebody else
+  1  failed                       4  conflict: changed meanwhile, owned by another, or held
   2  wrong use                    5  the endpoint cannot be reached
-  130, 143  ended by Ctrl-C, by SIGTERM
+  6  waited in vain               130, 143  ended by Ctrl-C, by SIGTERM
 
 Results go to standard output, everything else to standard error.`;
 
@@ -21,12 +23,15 @@ export function buildProgram(version: string, choose: Choose): Command {
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show help for a command")
     .showSuggestionAfterError()
+    .enablePositionalOptions()
     .addHelpText("after", EXIT_CODES);
 
+  addGlobalFlags(program);
   program.commandsGroup("Look:");
   addGet(program, choose);
   addWatch(program, choose);
   addDescribe(program, choose);
+  addWait(program, choose);
   program.commandsGroup("Change:");
   addApply(program, choose);
   addEdit(program, choose);
@@ -37,6 +42,7 @@ export function buildProgram(version: string, choose: Choose): Command {
   addRun(program, choose);
   addServe(program, choose);
   program.commandsGroup("Shell:");
+  addContext(program, choose);
   addCompletion(program, choose);
   return program;
 }

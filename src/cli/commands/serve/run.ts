@@ -1,13 +1,15 @@
-import { access } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ControlPlane } from "../../plane/index.ts";
-import { CliError, usageError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { parseDuration } from "../args/duration.ts";
-import { absoluteAddress } from "../connect/endpoint.ts";
-import { ExitCode } from "../exit-code.ts";
-import { stderrLogger } from "../connect/stderr-logger.ts";
+import type { ControlPlane } from "../../../plane/index.ts";
+import { usageError } from "../../cli-error.ts";
+import type { CommandContext } from "../../command-context.ts";
+import { parseDuration } from "../../args/duration.ts";
+import { absoluteAddress } from "../../connect/endpoint.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { userFailure } from "../../user-failure.ts";
+import { isCancellation } from "../../../internal/cancellation.ts";
+import { stderrLogger } from "../../connect/stderr-logger.ts";
 
 export interface RunCommandOptions {
   /** Path of the configuration. */
@@ -28,7 +30,7 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
   const stopTimeoutMs = parseDuration(options.stopTimeout ?? "15s");
   const listen = options.listen?.map((address) => absoluteAddress(address, context));
   const plane = await loadControlPlane(options.config, context);
-  await plane.run({
+  const running = plane.run({
     signal,
     logger,
     listen: listen ??
@@ -37,22 +39,25 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
     onReady: (addresses) =>
       stderr.write(`homeostat: running${addresses.map((one) => `, serving at ${one}`).join("")}\n`),
   });
+  await running.catch((error: unknown) => {
+    throw signal.aborted && isCancellation(error, signal) ? error : userFailure("", error, context.cwd);
+  });
   return ExitCode.ok;
 }
 
 /** @throws {CliError} usage, when there is no such file or it exports no control plane; failed, when it throws. */
 async function loadControlPlane(name: string, { cwd }: CommandContext): Promise<ControlPlane> {
   const path = resolve(cwd, name);
-  await access(path).catch((cause: Error) => {
+  const found = await stat(path).catch((cause: Error) => {
     throw usageError(`the configuration ${name} cannot be read: ${cause.message}`, { cause });
   });
+  if (found.isDirectory()) throw usageError(`the configuration ${name} is a folder; name the file in it`);
   let loaded: unknown;
   try {
     // The user's own file, with whatever it imports; nothing of it is known before.
     loaded = await import(pathToFileURL(path).href);
-  } catch (cause) {
-    const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-    throw new CliError(ExitCode.failed, `the configuration ${name} cannot be loaded: ${reason}`, { cause });
+  } catch (thrown) {
+    throw userFailure(`the configuration ${name} cannot be loaded`, thrown, cwd);
   }
   const exported = typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
   if (isControlPlane(exported)) return exported;

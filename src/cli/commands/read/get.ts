@@ -1,14 +1,15 @@
-import { onOneLine } from "../../internal/visible-text.ts";
-import { notFoundError, usageError, type CliError } from "../cli-error.ts";
-import type { ReadContext, Target } from "../command-context.ts";
-import { ExitCode } from "../exit-code.ts";
-import { exitCodeOf, forNode, reportFailure } from "../failure.ts";
+import { onOneLine } from "../../../internal/visible-text.ts";
+import { notFoundError, usageError, type CliError } from "../../cli-error.ts";
+import type { ReadContext, Target } from "../../command-context.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { exitCodeOf, forNode, reportFailure } from "../../failure.ts";
 import { followResources } from "./follow-resources.ts";
-import { loadKinds } from "../args/kind-catalog.ts";
-import type { NamedKind } from "../args/named-kind.ts";
-import { openPrinter } from "../print/open-printer.ts";
-import type { OutputFormat } from "../args/output-format.ts";
-import type { PrinterOptions, Shown } from "../print/printer.ts";
+import { loadKinds } from "../../args/kind-catalog.ts";
+import type { NamedKind } from "../../args/named-kind.ts";
+import { openPrinter } from "../../print/open-printer.ts";
+import type { OutputFormat } from "../../args/output-format.ts";
+import type { PrinterOptions, Shown } from "../../print/printer.ts";
+import { sortShown } from "../../print/sort-shown.ts";
 import {
   kindIn,
   parseSelections,
@@ -17,7 +18,7 @@ import {
   type Selected,
   type Selection,
   type SelectionOptions,
-} from "../args/selection.ts";
+} from "../../args/selection.ts";
 
 export interface GetOptions extends SelectionOptions {
   /** `TYPE`, `TYPE ID…` or `TYPE/ID…`. */
@@ -25,6 +26,8 @@ export interface GetOptions extends SelectionOptions {
   readonly format: OutputFormat;
   /** Default: false. */
   readonly watch?: boolean | undefined;
+  /** Path to what lists are ordered by. Default: the id. */
+  readonly sortBy?: string | undefined;
   /** Default: true. */
   readonly headers?: boolean | undefined;
   /** Default: false. */
@@ -41,14 +44,18 @@ export async function get(context: ReadContext, options: GetOptions): Promise<Ex
     const { shown, kind, failure } = await readEverywhere(context, options, selection);
     exitCode ||= failure;
     if (kind === undefined) continue;
-    if (!isFirst && shown.length > 0 && options.format.kind === "table") await context.stdout.write("\n");
+    if (!isFirst && shown.length > 0 && isTable(options.format)) await context.stdout.write("\n");
     isFirst &&= shown.length === 0;
-    const printer = await openPrinter(kind, printerOptions(context, options));
-    await printer.list(shown, selection.ids.length !== 1);
+    const printing = printerOptions(context, options);
+    const printer = await openPrinter(kind, printing);
+    const sorted = options.sortBy === undefined ? shown : await sortShown(shown, options.sortBy, printing);
+    await printer.list(sorted, selection.ids.length !== 1);
     if (shown.length === 0 && failure === ExitCode.ok) await context.stderr.write(nothingThere(kind, options));
   }
   return exitCode;
 }
+
+const isTable = ({ kind }: OutputFormat): boolean => kind === "table" || kind === "custom-columns";
 
 function nothingThere(kind: NamedKind, { namespace, allNamespaces, selector }: GetOptions): string {
   const place = allNamespaces === true ? "any namespace" : `namespace ${namespace ?? kind.defaultNamespace}`;
@@ -66,6 +73,7 @@ function printerOptions(context: ReadContext, options: GetOptions): PrinterOptio
     showSensitive: options.showSensitive ?? false,
     withNodes: context.targets.some(({ node }) => node !== undefined),
     isWatch: options.watch ?? false,
+    clock: context.clock,
   };
 }
 
@@ -134,6 +142,7 @@ async function watchOne(
   [selection, ...others]: readonly Selection[],
 ): Promise<ExitCode> {
   if (selection === undefined || others.length > 0) throw usageError("one type can be watched at a time");
+  if (options.sortBy !== undefined) throw usageError("a watch shows changes as they come: --sort-by is for lists");
   const followed = await Promise.all(
     context.targets.map(async (target) => {
       const catalog = await loadKinds(target.state, context.signal);

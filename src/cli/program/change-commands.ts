@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { parseDuration } from "./args/duration.ts";
+import { parseDuration } from "../args/duration.ts";
 import {
   collect,
   ID_HELP,
@@ -10,7 +10,7 @@ import {
   type Choose,
   type Flags,
   type SelectionFlags,
-} from "./args/flags.ts";
+} from "../args/flags.ts";
 
 export function addApply(program: Command, choose: Choose): void {
   const command = program
@@ -21,7 +21,7 @@ export function addApply(program: Command, choose: Choose): void {
   withEndpoint(withOwner(withNamespace(command))).action(
     (flags: Flags & SelectionFlags & { filename: readonly string[]; recursive?: boolean; owner?: string }) =>
       choose(async (session) => {
-        const { apply } = await import("./commands/apply.ts");
+        const { apply } = await import("../commands/write/apply.ts");
         const { filename: files, recursive, namespace, owner } = flags;
         return session.write(flags, (context) => apply(context, { files, recursive, namespace, owner }));
       }),
@@ -37,7 +37,7 @@ export function addEdit(program: Command, choose: Choose): void {
   withEndpoint(withOwner(withNamespace(command))).action(
     (type: string, id: string | undefined, flags: Flags & SelectionFlags & { owner?: string }) =>
       choose(async (session) => {
-        const { edit } = await import("./commands/edit.ts");
+        const { edit } = await import("../commands/write/edit.ts");
         const names = id === undefined ? [type] : [type, id];
         const { namespace, owner } = flags;
         return session.write(flags, (context) => edit(context, { names, namespace, owner }));
@@ -66,7 +66,7 @@ function addMetadataCommand(program: Command, choose: Choose, name: string, part
   withEndpoint(withOwner(withSelection(command))).action(
     (type: string, rest: readonly string[], flags: MetadataFlags) =>
       choose(async (session) => {
-        const { editMetadata } = await import("./commands/edit-metadata.ts");
+        const { editMetadata } = await import("../commands/write/edit-metadata.ts");
         return session.write(flags, (context) => editMetadata(context, part, { ...flags, names: [type, ...rest] }));
       }),
   );
@@ -76,22 +76,37 @@ export function addDelete(program: Command, choose: Choose): void {
   const command = program
     .command("delete")
     .description("tear resources down and destroy them")
-    .argument("<type>", "type, by any of its names")
+    .argument("[type]", "type, by any of its names")
     .argument("[id...]", ID_HELP)
     .option("--all", "all resources of the type")
-    .option("--no-wait", "do not wait for those who hold a resource by a finalizer")
+    .option("-f, --filename <file>", "delete what the manifests of a file, folder or - name; may be repeated", collect)
+    .option("-R, --recursive", "look into the folders of a folder")
+    .option("--no-wait", "do not wait for finalizers that hold a resource")
     .option("--ignore-not-found", "a resource that is not there is no failure");
   withEndpoint(withOwner(withSelection(command)), "no limit").action(
     (
-      type: string,
+      type: string | undefined,
       ids: readonly string[],
-      flags: Flags & SelectionFlags & { all?: boolean; wait: boolean; ignoreNotFound?: boolean; owner?: string },
+      flags: Flags &
+        SelectionFlags & {
+          all?: boolean;
+          wait: boolean;
+          ignoreNotFound?: boolean;
+          owner?: string;
+          filename?: readonly string[];
+          recursive?: boolean;
+        },
     ) =>
       choose(async (session) => {
-        const { deleteResources } = await import("./commands/delete.ts");
+        const { deleteResources } = await import("../commands/write/delete.ts");
         const timeoutMs = parseDuration(flags.timeout ?? "0");
         return session.write(flags, (context) =>
-          deleteResources(context, { ...flags, names: [type, ...ids], timeoutMs }),
+          deleteResources(context, {
+            ...flags,
+            files: flags.filename,
+            names: type === undefined ? [] : [type, ...ids],
+            timeoutMs,
+          }),
         );
       }),
   );

@@ -1,11 +1,11 @@
-import { onOneLine } from "../../internal/visible-text.ts";
+import { onOneLine } from "../../../internal/visible-text.ts";
 import type { Command, Option } from "commander";
-import type { State } from "../../state/index.ts";
-import type { EndpointFlags } from "../connect/endpoint.ts";
-import { ExitCode } from "../exit-code.ts";
-import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
-import { kindIn } from "../args/selection.ts";
-import type { Session } from "../connect/session.ts";
+import type { State } from "../../../state/index.ts";
+import type { EndpointFlags } from "../../connect/endpoint.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { loadKinds, type KindCatalog } from "../../args/kind-catalog.ts";
+import { kindIn } from "../../args/selection.ts";
+import type { Session } from "../../connect/session.ts";
 
 /** A person waits for the answer. */
 const PATIENCE = "1s";
@@ -14,7 +14,16 @@ const PATIENCE = "1s";
 type Candidate = readonly [word: string, description: string];
 
 /** Commands whose first argument is a type. */
-const WITH_TYPE: ReadonlySet<string> = new Set(["get", "watch", "describe", "edit", "label", "annotate", "delete"]);
+const WITH_TYPE: ReadonlySet<string> = new Set([
+  "get",
+  "watch",
+  "describe",
+  "edit",
+  "label",
+  "annotate",
+  "delete",
+  "wait",
+]);
 
 /** Prints what could stand in place of the last of `words`. An endpoint that does not answer is no error: nothing is. */
 export async function complete(session: Session, program: Command, words: readonly string[]): Promise<ExitCode> {

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { MemoryState } from "../../memory/index.ts";
-import type { State } from "../../state/index.ts";
-import { CliError, usageError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { absoluteAddress, readSecret } from "../connect/endpoint.ts";
-import { ExitCode } from "../exit-code.ts";
-import { stderrLogger } from "../connect/stderr-logger.ts";
+import { MemoryState } from "../../../memory/index.ts";
+import type { State } from "../../../state/index.ts";
+import { CliError, usageError } from "../../cli-error.ts";
+import type { CommandContext } from "../../command-context.ts";
+import { absoluteAddress, readSecret } from "../../connect/endpoint.ts";
+import { ExitCode } from "../../exit-code.ts";
+import { stderrLogger } from "../../connect/stderr-logger.ts";
 
 export interface ServeOptions {
   /** Name of the State, as a URL without what it does not need: `memory`. */
@@ -49,7 +49,7 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   const tokens = await readTokens(options, context);
   const state = openNamedState(options.state);
   try {
-    const { ListenError, server } = await import("../../grpc/index.ts");
+    const { ListenError, server } = await import("../../../grpc/index.ts");
     const serving = server(state, { tls, tokens, allowInsecurePublic: options.allowInsecure, logger });
     try {
       for (const wanted of addresses) {
