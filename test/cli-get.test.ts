@@ -168,6 +168,36 @@ spec:
     expect(await run("get svc -o jsonpath=")).toMatchObject({ code: 2 });
   });
 
+  test("jsonpath over the list as a whole, as kubectl has it", async () => {
+    expect((await run("get svc -o jsonpath={.items[*].metadata.id}")).stdout).toBe("db\nweb\n");
+    expect((await run("get svc -o jsonpath={.items[1].spec.command[0]}")).stdout).toBe("node\n");
+    expect((await run("get svc web -o jsonpath=$.items[0].metadata.id")).stdout).toBe("web\n");
+    expect((await run("get ss -o jsonpath={.items}")).stdout).toBe("[]\n");
+    expect((await run("get svc -w -o jsonpath={.items[*]}")).code).toBe(2);
+  });
+
+  test("columns of one's own", async () => {
+    const columns = "NAME:.metadata.id,FIRST:{.spec.command[0,1]},MEMORY:.spec.limits.memory";
+    expect((await run(`get svc -o custom-columns=${columns}`)).stdout).toBe(
+      "NAME   FIRST         MEMORY\ndb     postgres      <none>\nweb    node,web.js   10MiB\n",
+    );
+    expect((await run("get secret -o custom-columns=A:.spec.value")).stdout).toBe("A\n<none>\n");
+    for (const wrong of ["", "A", "A:", ":.a", "A:.a,", "A:{range"]) {
+      expect((await run(`get svc -o custom-columns=${wrong}`)).code).toBe(2);
+    }
+  });
+
+  test("sorted by what a path finds; what has nothing there comes last", async () => {
+    await state.create(Service.create("a", { command: ["z"], limits: { memory: "2GiB" } }));
+    await state.create(Service.create("z", { command: ["a"], limits: { memory: "9KiB" } }));
+    const ids = async (path: string): Promise<string> =>
+      (await run(`get svc --sort-by ${path} -o jsonpath=$.metadata.id`)).stdout.trim().replaceAll("\n", " ");
+    expect(await ids("{.spec.command[0]}")).toBe("z web db a");
+    expect(await ids(".spec.limits.memory")).toBe("z web a db");
+    expect(await run("get svc --sort-by $.spec.command[*]")).toMatchObject({ code: 2 });
+    expect(await run("get svc -w --sort-by $.metadata.id")).toMatchObject({ code: 2 });
+  });
+
   test("a spec that came without YAML is not made up", async () => {
     await state.create(createResource(Service.ref("raw"), new OpaqueSpec({ bytes: new Uint8Array(3) })));
     expect((await run("get svc raw -o yaml")).stdout).toContain("# spec: 3 bytes that came without YAML\n");

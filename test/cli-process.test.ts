@@ -194,7 +194,7 @@ describe("serve, and commands on the other side of a socket", () => {
     expect(await run(["get", "svc"])).toEqual({
       code: 5,
       stdout: "",
-      stderr: expect.stringMatching(/^homeostat: nobody answers at unix:.*homeostat run starts.*--endpoint.*\n$/),
+      stderr: expect.stringMatching(/^homeostat: no answer from unix:.*homeostat run starts.*--endpoint.*\n$/),
     });
     expect(await at("get svc")).toMatchObject({ code: 5, stderr: expect.stringContaining(socket) });
   });

@@ -329,7 +329,7 @@ describe("an endpoint that does not answer", () => {
     expect(await run("get svc")).toEqual({
       code: 5,
       stdout: "",
-      stderr: expect.stringMatching(/^homeostat: nobody answers at unix:.*homeostat run starts.*--endpoint.*\n$/),
+      stderr: expect.stringMatching(/^homeostat: no answer from unix:.*homeostat run starts.*--endpoint.*\n$/),
     });
     const { code, stderr: message } = await at("get svc");
     expect(code).toBe(5);

@@ -39,7 +39,7 @@ const contextShape = shape({
 });
 
 /** Where contexts are kept: in the user's folder for configuration. Undefined where there is no such folder. */
-export function contextsFile({ env }: ContextHost): string | undefined {
+function contextsFile({ env }: ContextHost): string | undefined {
   const folder = env["XDG_CONFIG_HOME"] || (env["HOME"] && join(env["HOME"], ".config")) || env["APPDATA"];
   return folder ? join(folder, "homeostat", "contexts.json") : undefined;
 }
