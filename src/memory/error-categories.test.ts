@@ -54,7 +54,7 @@ test("every refusal has its category, is told apart from the others, and names i
     expect(isConflict(conflict, { namespace, type: "other" })).toBe(false);
   }
 
-  expect(String(notFound)).toContain("os/path(default/none@undefined)");
+  expect(String(notFound)).toContain("os/path(default/none)");
   for (const [error, reference] of [
     [exists, "default/one@"],
     [finalizers, "default/one@1"],
