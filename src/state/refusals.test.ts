@@ -78,7 +78,7 @@ describe("what a State refuses", () => {
   test("names the resource concerned", async () => {
     await using state = new MemoryState({ types: [Int] });
     expect(await failure(state.get(ref))).toMatchObject({
-      message: expect.stringContaining("test/int(default/one@undefined)"),
+      message: expect.stringContaining("test/int(default/one)"),
     });
     await state.create(one, { owner: "Somebody" });
     for (const error of [await failure(state.create(one)), await failure(state.destroy(ref))]) {
