@@ -39,7 +39,10 @@ export interface MapContext {
   readonly log: Logger;
 }
 
-/** Says which primaries a change of a mapped input concerns. A destroyed resource comes with its last metadata. */
+/**
+ * Says which primaries a mapped input concerns. It is asked for what the input was before a change and for what it is now,
+ * so that a primary that it leaves is looked at as well. A destroyed resource comes with its last metadata.
+ */
 export type Mapper<Target extends string = string> = (
   input: ReducedMetadata,
   context: MapContext,

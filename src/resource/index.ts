@@ -11,7 +11,13 @@ export {
 } from "./type/definition.ts";
 export { definitionsOf } from "./type/definitions.ts";
 export type { NamespaceSpec, PrintColumn, ResourceDefinitionSpec } from "./type/meta-specs.ts";
-export { EMPTY_DICTIONARY, sealDictionary, sortedKeys, type Dictionary } from "./metadata/dictionary.ts";
+export {
+  EMPTY_DICTIONARY,
+  sameDictionary,
+  sealDictionary,
+  sortedKeys,
+  type Dictionary,
+} from "./metadata/dictionary.ts";
 export {
   NO_FINALIZERS,
   sealFinalizers,

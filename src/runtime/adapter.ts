@@ -1,8 +1,9 @@
 import type { Clock } from "../clock/index.ts";
 import type { Controller, Mapper, QueueController } from "../controller/index.ts";
 import type { Logger } from "../log/index.ts";
-import type { Kind, Metadata, Pointer } from "../resource/index.ts";
+import type { Kind, Pointer } from "../resource/index.ts";
 import type { CoreState } from "../state/index.ts";
+import type { Change } from "./change.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import type { DeclaredOutput } from "./graph/dependency-graph.ts";
 import type { KindCache } from "./cache/kind-cache.ts";
@@ -10,12 +11,12 @@ import type { KindMap } from "./kind-map.ts";
 import type { ControllerMetrics } from "./metrics/metrics.ts";
 import type { Outcome } from "./explain/outcome-log.ts";
 import type { RateLimit } from "./rate-limiter.ts";
+import type { WriteLedger } from "./write-ledger.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 
 /** Where the changes of one input go: to a flag, or to a queue. It must not block, throw or call the controller. */
 export interface Route {
-  /** @param certain - The change passes every filter: what happened in between is not known. */
-  trigger(metadata: Metadata, nowMs: number, certain: boolean): void;
+  trigger(change: Change, nowMs: number): void;
   /**
    * The watch lost its place: anything of the kind may have changed. What is there now is triggered one by one.
    *
@@ -55,10 +56,17 @@ export interface ControllerExplanation {
   readonly dueInMs?: number | undefined;
   /** It changed while it was worked on, and runs once more afterwards. */
   readonly changedMeanwhile?: boolean | undefined;
+  /** Wake-ups in a row that its own writes alone caused, also those that the wait after a failure holds back. */
+  readonly ownWakeUps?: number | undefined;
   /** Oldest first. */
   readonly outcomes: readonly Outcome[];
   /** What it failed with last, until it succeeds. */
   readonly lastError?: Error | undefined;
+}
+
+/** Is told of ids that exist. */
+export interface IdObserver {
+  listed(ids: Iterable<string>): void;
 }
 
 /** What adapters are made of and run on. */
@@ -80,6 +88,10 @@ export interface AdapterParts {
   readonly replaceInputs: (controller: string, inputs: readonly DeclaredInput[]) => void;
   /** Ids that exist, from a list of a kind. */
   readonly listed: (kind: Kind, ids: Iterable<string>) => void;
+  /** Kinds of primaries whose watch can lose its place: what a read finds there is to be told of when it vanishes. */
+  readonly unsteady: KindMap<IdObserver>;
+  /** Who made a change. */
+  readonly writes: WriteLedger;
 }
 
 interface DeclaredAnyhow {

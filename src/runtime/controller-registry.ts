@@ -4,11 +4,14 @@ import type { Adapter, DeclaredClassic, DeclaredQueue } from "./adapter.ts";
 import { declareController } from "./declare-controller.ts";
 import { sameInput, type DeclaredInput } from "./declared-input.ts";
 import { DependencyGraph } from "./graph/dependency-graph.ts";
+import { WriteLedger } from "./write-ledger.ts";
 import { RegistrationError } from "./registration-error.ts";
 
 /** The controllers of one runtime: their names, their declarations in the graph, their adapters. */
 export class ControllerRegistry {
   readonly graph: DependencyGraph = new DependencyGraph();
+  /** Which controller made a change. */
+  readonly writes: WriteLedger = new WriteLedger();
   readonly #adapters = new Map<string, Adapter>();
 
   get(name: string): Adapter | undefined {
@@ -61,6 +64,13 @@ export class ControllerRegistry {
       if (!inputs.some((input) => sameInput(old, input))) this.graph.deleteInput(name, old);
     }
     for (const input of added) this.graph.addInput(name, input);
+    this.#trackOwnWrites(name);
+  }
+
+  /** A controller can wake itself where it depends on what it writes. */
+  #trackOwnWrites(name: string): void {
+    const written = new Set(this.graph.outputsOf(name).map(({ type }) => type));
+    for (const input of this.graph.inputsOf(name)) if (written.has(input.type)) this.writes.track(input);
   }
 
   #add<D extends DeclaredClassic | DeclaredQueue>(declared: D, makeAdapter: (declared: D) => Adapter): Adapter {
@@ -70,6 +80,7 @@ export class ControllerRegistry {
       for (const input of inputs) this.graph.addInput(name, input);
       const adapter = makeAdapter(declared);
       this.#adapters.set(name, adapter);
+      this.#trackOwnWrites(name);
       return adapter;
     } catch (error) {
       this.graph.remove(name);

@@ -62,6 +62,7 @@ export class Runtime implements AsyncDisposable {
       log: logger,
       metrics: this.metrics,
       graph: this.#controllers.graph,
+      writes: this.#controllers.writes,
       cache: this.#options.cache,
       adapter: (name) => this.#controllers.get(name),
       onError: (error) => this.#watchFailed(error),
@@ -80,6 +81,8 @@ export class Runtime implements AsyncDisposable {
       watchInputs: (name, inputs) => this.#watchInputs(name, inputs),
       replaceInputs: (name, inputs) => this.#controllers.replaceInputs(name, inputs),
       listed: (kind, ids) => this.#watches.listed(kind, ids),
+      unsteady: this.#watches.unsteady,
+      writes: this.#controllers.writes,
     };
     for (const controller of this.#options.controllers) this.#admit(controller).registered();
   }

@@ -4,11 +4,12 @@ import type { Timer } from "../../clock/index.ts";
 import { toError } from "../../internal/to-error.ts";
 import { Backoff } from "../../internal/backoff.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
-import { isDestroyReady, type Kind, type Metadata } from "../../resource/index.ts";
+import { isDestroyReady, type Kind } from "../../resource/index.ts";
 import type { Adapter, AdapterParts, ControllerExplanation, DeclaredClassic, Route } from "../adapter.ts";
 import type { ControllerFacade } from "../guard/controller-facade.ts";
 import { classifyFailure, classifyResult, type Verdict } from "../classify-outcome.ts";
 import { ClassicInputs } from "./classic-inputs.ts";
+import { isWorthALine } from "../wake-up-causes.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { PendingCalls } from "../guard/pending-calls.ts";
@@ -48,6 +49,8 @@ export class ClassicAdapter implements Adapter {
   #startedAtMs = 0;
   #inCycle = false;
   #lastError: Error | undefined;
+  /** Wake-ups in a row that its own writes alone caused. */
+  #ownWakeUps = 0;
 
   constructor(parts: AdapterParts, declared: DeclaredClassic) {
     this.name = declared.name;
@@ -83,8 +86,9 @@ export class ClassicAdapter implements Adapter {
     const slot = this.#slot;
     const onlyDestroyReady = kind === "destroyReady";
     return {
-      trigger: (metadata: Metadata, _nowMs: number, certain: boolean) => {
-        if (!onlyDestroyReady || certain || isDestroyReady(metadata)) slot.fill();
+      trigger: ({ metadata, certain, cause }) => {
+        if (onlyDestroyReady && !certain && !isDestroyReady(metadata)) return;
+        slot.fill(cause && (() => cause.isOnly(this.name)));
       },
       resynced: () => slot.fill(),
     };
@@ -122,6 +126,7 @@ export class ClassicAdapter implements Adapter {
       form: "classic",
       state: this.#mode === "idle" ? idle : this.#mode,
       dueInMs: this.#resumesAtMs && Math.max(0, this.#resumesAtMs - this.#parts.clock.monotonic()),
+      ownWakeUps: this.#ownWakeUps,
       changedMeanwhile: this.#mode !== "idle" && this.#slot.full,
       outcomes: this.#outcomes.of(WHOLE),
       lastError: this.#lastError,
@@ -230,6 +235,14 @@ export class ClassicAdapter implements Adapter {
     this.#outcomes.add(WHOLE, { kind, atMs: clock.now(), tookMs, reason, againAfterMs });
   }
 
+  #countOwnWakeUps(): void {
+    this.#ownWakeUps = this.#slot.isOwn ? this.#ownWakeUps + 1 : 0;
+    if (this.#ownWakeUps === 0) return;
+    this.#metrics.ownWakeUps++;
+    if (!isWorthALine(this.#ownWakeUps)) return;
+    this.#log.warn("controller wakes itself by its own writes", { times: this.#ownWakeUps });
+  }
+
   /** A failure here must not hide the one before, which the next run shows again if it stays. */
   async #clearReleased(): Promise<void> {
     try {
@@ -279,6 +292,7 @@ export class ClassicAdapter implements Adapter {
     const taken = await this.#slot.take();
     if (taken) {
       this.#forgetAgain();
+      this.#countOwnWakeUps();
       this.#mode = "running";
       this.#startedAtMs = clock.monotonic();
       this.#inCycle = true;

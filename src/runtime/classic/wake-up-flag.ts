@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock/index.ts";
+import { WakeUpCauses, type IsOwn } from "../wake-up-causes.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 
 /**
@@ -18,6 +19,8 @@ export class WakeSlot {
   #news = false;
   /** True when the run took a wake-up. */
   #taken = false;
+  readonly #causes = new WakeUpCauses();
+  #isOwn = false;
   /** Grows with each run of the controller: waits that a failed run left behind must take nothing from the next. */
   #run = 0;
 
@@ -30,8 +33,18 @@ export class WakeSlot {
     return this.#full;
   }
 
-  /** Fills the slot. Does nothing when it is full. */
-  fill(): void {
+  /** True when nothing but the controller's own writes caused the wake-up that was taken last. */
+  get isOwn(): boolean {
+    return this.#isOwn;
+  }
+
+  /**
+   * Fills the slot. Does nothing when it is full.
+   *
+   * @param isOwn - Whether the controller made the change itself. Default: it did not.
+   */
+  fill(isOwn?: IsOwn): void {
+    this.#causes.add(isOwn);
     this.#news = true;
     if (this.#full || this.#closed) return;
     this.#full = true;
@@ -72,6 +85,7 @@ export class WakeSlot {
     if (this.#closed || run !== this.#run) return false;
     this.#full = false;
     this.#taken = true;
+    this.#isOwn = this.#causes.take()?.() === true;
     return true;
   }
 

@@ -45,7 +45,17 @@ function reasonsOfResource(metadata: Metadata | undefined, writers: readonly str
   return [`it is torn down and waits to be destroyed by ${owner === "" ? "whoever tore it down" : owner}`];
 }
 
-function reasonsOf({ controller, state, dueInMs, outcomes, lastError }: ControllerExplanation): readonly string[] {
+/** Wake-ups in a row by its own writes that are nothing unusual: a finalizer that it added, a status that settles. */
+const USUAL_OWN_WAKE_UPS = 3;
+
+function reasonsOf(explanation: ControllerExplanation): readonly string[] {
+  const { controller, ownWakeUps = 0 } = explanation;
+  const reasons = reasonsOfRuns(explanation);
+  if (ownWakeUps <= USUAL_OWN_WAKE_UPS) return reasons;
+  return [...reasons, `${controller} wakes itself: its own writes caused its last ${ownWakeUps} wake-ups`];
+}
+
+function reasonsOfRuns({ controller, state, dueInMs, outcomes, lastError }: ControllerExplanation): readonly string[] {
   const again = dueInMs === undefined ? "" : `; next attempt in ${Math.ceil(dueInMs)} ms`;
   if (lastError !== undefined) return [`${controller} failed: ${lastError.message}${again}`];
   switch (state) {

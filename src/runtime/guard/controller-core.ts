@@ -17,6 +17,7 @@ import type { KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
 import type { PendingCalls } from "./pending-calls.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
+import type { WriteLedger, Written } from "../write-ledger.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";
 
 /**
@@ -30,6 +31,8 @@ export class ControllerCore implements CoreState {
   readonly #lagging: KindMap<KindCache>;
   readonly #ownWrites: OwnWrites;
   readonly #calls: PendingCalls;
+  readonly #controller: string;
+  readonly #writes: WriteLedger;
 
   constructor(
     core: CoreState,
@@ -37,7 +40,11 @@ export class ControllerCore implements CoreState {
     lagging: KindMap<KindCache>,
     ownWrites: OwnWrites,
     calls: PendingCalls,
+    writes: WriteLedger,
+    controller: string,
   ) {
+    this.#writes = writes;
+    this.#controller = controller;
     this.#calls = calls;
     this.#core = core;
     this.#metrics = metrics;
@@ -73,7 +80,11 @@ export class ControllerCore implements CoreState {
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
     this.#metrics.writes++;
     const cache = this.#lagging.get(pointer.namespace, pointer.type);
-    const destroyed = this.#calls.note("destroy", pointer, this.#core.destroy(pointer, options));
+    const destroyed = this.#attributed(
+      pointer,
+      () => "nothing",
+      this.#calls.note("destroy", pointer, this.#core.destroy(pointer, options)),
+    );
     return cache === undefined ? destroyed : this.#ownWrites.followDestroy(cache, pointer.id, destroyed);
   }
 
@@ -95,7 +106,16 @@ export class ControllerCore implements CoreState {
   #follow(operation: string, pointer: Pointer, written: Promise<Resource>): Promise<Resource> {
     const { namespace, type, id } = pointer;
     const cache = this.#lagging.get(namespace, type);
-    const noted = this.#calls.note(operation, pointer, written);
+    const noted = this.#attributed(pointer, ({ metadata }) => metadata, this.#calls.note(operation, pointer, written));
     return cache === undefined ? noted : this.#ownWrites.follow(cache, id, noted);
+  }
+
+  /** Notes who made a write, where the writer depends on the kind itself. */
+  #attributed<T>(pointer: Pointer, leftBy: (result: T) => Written, write: Promise<T>): Promise<T> {
+    if (!this.#writes.tracks(pointer.namespace, pointer.type)) return write;
+    return write.then((result) => {
+      this.#writes.add(pointer, leftBy(result), this.#controller);
+      return result;
+    });
   }
 }

@@ -25,6 +25,7 @@ import {
   type ResourceList,
   type TeardownSignal,
 } from "../../state/index.ts";
+import type { IdObserver } from "../adapter.ts";
 import type { Access } from "./access.ts";
 import type { ControllerCore } from "./controller-core.ts";
 import { GuardedReads } from "./guarded-reads.ts";
@@ -42,6 +43,7 @@ export interface FacadeInit {
   readonly access: Access;
   readonly caches: KindMap<KindCache>;
   readonly ownWrites: OwnWrites;
+  readonly unsteady: KindMap<IdObserver>;
   readonly calls: PendingCalls;
   /** Absent: unlimited. */
   readonly limiter: RateLimiter | undefined;

@@ -2,6 +2,7 @@ import { abortable } from "../../internal/abortable.ts";
 import type { Logger } from "../../log/index.ts";
 import type { Kind, Pointer, Resource } from "../../resource/index.ts";
 import type { CallOptions, GetOptions, ListOptions, ResourceList, State, TeardownSignal } from "../../state/index.ts";
+import type { IdObserver } from "../adapter.ts";
 import type { Access } from "./access.ts";
 import type { PendingCalls } from "./pending-calls.ts";
 import { notFound, type KindCache } from "../cache/kind-cache.ts";
@@ -13,6 +14,8 @@ export interface GuardedReadsInit {
   readonly access: Access;
   readonly caches: KindMap<KindCache>;
   readonly ownWrites: OwnWrites;
+  /** Kinds where what a read finds has to be told of when it vanishes. */
+  readonly unsteady: KindMap<IdObserver>;
   readonly calls: PendingCalls;
   /** The default signal of every call. */
   readonly signal: AbortSignal;
@@ -29,6 +32,7 @@ export class GuardedReads {
   readonly #backing: State;
   readonly #caches: KindMap<KindCache>;
   readonly #ownWrites: OwnWrites;
+  readonly #unsteady: KindMap<IdObserver>;
   readonly #calls: PendingCalls;
   readonly #signal: AbortSignal;
   readonly #defaults: { readonly signal: AbortSignal };
@@ -39,6 +43,7 @@ export class GuardedReads {
     this.#backing = init.backing;
     this.#caches = init.caches;
     this.#ownWrites = init.ownWrites;
+    this.#unsteady = init.unsteady;
     this.#calls = init.calls;
     this.#signal = init.signal;
     this.#defaults = Object.freeze({ signal: init.signal });
@@ -57,7 +62,7 @@ export class GuardedReads {
       return resource === undefined ? Promise.reject(notFound(pointer)) : Promise.resolve(resource);
     }
     this.#warn(namespace, type, id);
-    return this.#backing.get(pointer, this.withSignal(options));
+    return this.#found(pointer, this.#backing.get(pointer, this.withSignal(options)));
   }
 
   getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
@@ -70,7 +75,7 @@ export class GuardedReads {
       return this.#calls.note("cached get", pointer, this.#waitAndGetOrNull(cache, pointer, options));
     }
     this.#warn(namespace, type, id);
-    return this.#backing.getOrNull(pointer, this.withSignal(options));
+    return this.#found(pointer, this.#backing.getOrNull(pointer, this.withSignal(options)));
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
@@ -88,7 +93,7 @@ export class GuardedReads {
     const refused = this.access.refuseRead(namespace, type, id);
     if (refused !== undefined) return Promise.reject(refused);
     this.#warn(namespace, type, id);
-    return this.#backing.get(pointer, this.withSignal(options));
+    return this.#found(pointer, this.#backing.get(pointer, this.withSignal(options)));
   }
 
   listUncached({ namespace, type }: Kind, options?: ListOptions): Promise<ResourceList> {
@@ -107,6 +112,16 @@ export class GuardedReads {
       return this.#calls.note("cached watch", pointer, this.#waitAndSignal(cache, pointer, options));
     this.#warn(namespace, type, id);
     return this.#backing.signalWithTeardown(pointer, this.withSignal(options));
+  }
+
+  /** A resource that was looked at, through a mapping for example, may vanish while its watch is blind. */
+  #found<R extends Resource | undefined>({ namespace, type, id }: Pointer, read: Promise<R>): Promise<R> {
+    const observer = this.#unsteady.get(namespace, type);
+    if (observer === undefined) return read;
+    return read.then((resource) => {
+      if (resource !== undefined) observer.listed([id]);
+      return resource;
+    });
   }
 
   /** `options` with the controller's signal: a call ends with the controller, whatever signal it brings. */

@@ -22,11 +22,12 @@ export function openFacade(
   const calls = new PendingCalls();
   const facade = ControllerFacade.open({
     name,
-    core: new ControllerCore(parts.core, metrics, parts.lagging, ownWrites, calls),
+    core: new ControllerCore(parts.core, metrics, parts.lagging, ownWrites, calls, parts.writes, name),
     clock: parts.clock,
     access: new Access(name, inputs, outputs),
     caches: parts.caches,
     ownWrites,
+    unsteady: parts.unsteady,
     calls,
     limiter: parts.changeRateLimit && new RateLimiter(parts.changeRateLimit, parts.clock),
     tracker,

@@ -2,6 +2,10 @@ import type { Logger } from "../../log/index.ts";
 import type { Kind, Metadata } from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
 import type { Route } from "../adapter.ts";
+import { Cause } from "../cause.ts";
+import type { Change } from "../change.ts";
+import { looksSame, withState } from "../mapper-view.ts";
+import type { WriteLedger, Written } from "../write-ledger.ts";
 import type { Dependent, KindDependents } from "../graph/dependency-graph.ts";
 import type { KindCache } from "../cache/kind-cache.ts";
 import type { ChangeSource, PendingChange, Pipeline } from "./pipeline.ts";
@@ -10,6 +14,7 @@ import type { ChangeSource, PendingChange, Pipeline } from "./pipeline.ts";
 export interface ChannelHost {
   readonly log: Logger;
   readonly pipeline: Pipeline;
+  readonly writes: WriteLedger;
   /** Grows when {@link dependents} may give something else. */
   revision(): number;
   dependents(kind: Kind): KindDependents;
@@ -17,8 +22,15 @@ export interface ChannelHost {
   routeOf(dependent: Dependent): Route | undefined;
 }
 
+const NOTHING: readonly Metadata[] = [];
+
+/** Former states of one resource that are kept for mappers, at most. */
+const MAX_BEFORE = 32;
+
 interface Routes {
   readonly revision: number;
+  /** Somebody maps changes to primaries, and so needs to know what the resource was before. */
+  readonly isMapped: boolean;
   readonly wide: readonly Route[];
   readonly byId: ReadonlyMap<string, readonly Route[]>;
 }
@@ -40,12 +52,18 @@ export class KindChannel implements ChangeSource {
   #known: Set<string> | undefined;
   /** Ids that a running resync has delivered. */
   #resync: Set<string> | undefined;
+  /** What resources were before a running resync, where mappers can tell. */
+  readonly #moved = new Map<string, Metadata>();
   #routes: Routes | undefined;
 
   constructor(kind: Kind, cache: KindCache | undefined, host: ChannelHost) {
     this.kind = kind;
     this.cache = cache;
     this.#host = host;
+  }
+
+  get knowsIds(): boolean {
+    return this.#known !== undefined;
   }
 
   /** From now on a resync tells which resources have vanished. */
@@ -69,11 +87,12 @@ export class KindChannel implements ChangeSource {
           if (event.type === EventType.created) this.#known?.add(resource.metadata.id);
           this.#resync?.add(resource.metadata.id);
           if (this.cache?.filling === true) {
+            this.#noteMoved(resource.metadata);
             this.cache.append(resource);
             break;
           }
           this.cache?.put(resource, event.revision);
-          this.#merge(resource.metadata, false);
+          this.#merge(resource.metadata, false, event.old?.metadata, resource.metadata);
           break;
         }
         case EventType.destroyed: {
@@ -81,7 +100,7 @@ export class KindChannel implements ChangeSource {
           this.#known?.delete(metadata.id);
           const filling = this.cache?.filling === true;
           this.cache?.remove(metadata, event.revision);
-          if (!filling) this.#merge(metadata, false);
+          if (!filling) this.#merge(metadata, false, undefined, "nothing");
           break;
         }
         case EventType.bootstrapped:
@@ -89,6 +108,7 @@ export class KindChannel implements ChangeSource {
           break;
         case EventType.resynced:
           this.#resync = new Set();
+          this.#moved.clear();
           this.cache?.refill();
           break;
         case EventType.errored:
@@ -104,24 +124,54 @@ export class KindChannel implements ChangeSource {
     this.#pending.clear();
   }
 
-  route(metadata: Metadata, nowMs: number, certain: boolean): void {
+  route(change: Change, nowMs: number): void {
     const { wide, byId } = this.#currentRoutes();
-    for (const route of wide) route.trigger(metadata, nowMs, certain);
+    for (const route of wide) route.trigger(change, nowMs);
     if (byId.size === 0) return;
-    const forId = byId.get(metadata.id);
-    if (forId !== undefined) for (const route of forId) route.trigger(metadata, nowMs, certain);
+    const forId = byId.get(change.metadata.id);
+    if (forId !== undefined) for (const route of forId) route.trigger(change, nowMs);
   }
 
-  #merge(metadata: Metadata, certain: boolean): void {
-    const pending = this.#pending.get(metadata.id);
-    if (pending !== undefined) {
-      pending.metadata = metadata;
-      pending.certain ||= certain;
-      return;
+  /**
+   * @param old - What it was before, where that is known and was something.
+   * @param shown - What the event shows; absent for what a resync found, whose writer is not known.
+   */
+  #merge(metadata: Metadata, certain: boolean, old?: Metadata, shown?: Written): void {
+    let change = this.#pending.get(metadata.id);
+    if (change === undefined) {
+      change = this.#open(metadata, certain);
+      if (old !== undefined) this.#keepBefore(change, old);
+    } else {
+      const last = change.metadata;
+      change.metadata = metadata;
+      change.certain ||= certain;
+      this.#keepBefore(change, last);
     }
-    const change = { source: this, metadata, certain };
+    if (shown === undefined) change.cause?.addUnknown();
+    else change.cause?.add(metadata, shown);
+  }
+
+  #open(metadata: Metadata, certain: boolean): PendingChange {
+    const { namespace, type } = this.kind;
+    const { writes } = this.#host;
+    const cause = writes.tracks(namespace, type) ? new Cause(writes) : undefined;
+    const change = { source: this, metadata, certain, before: NOTHING, isBeforeCut: false, cause };
     this.#pending.set(metadata.id, change);
     this.#host.pipeline.add(change);
+    return change;
+  }
+
+  #keepBefore(change: PendingChange, state: Metadata): void {
+    if (looksSame(state, change.metadata) || !this.#currentRoutes().isMapped) return;
+    if (change.before.length < MAX_BEFORE) change.before = withState(change.before, state);
+    else change.isBeforeCut = true;
+  }
+
+  /** The contents that a resync gives differ from those before: mappers have to see both. */
+  #noteMoved(metadata: Metadata): void {
+    if (this.#resync === undefined) return;
+    const old = this.cache?.peek(metadata.id)?.metadata;
+    if (old !== undefined && !looksSame(old, metadata)) this.#moved.set(metadata.id, old);
   }
 
   #bootstrapped(revision: number | undefined): void {
@@ -135,8 +185,9 @@ export class KindChannel implements ChangeSource {
     if (delivered === undefined) return;
     this.#resync = undefined;
     if (cache !== undefined) {
-      for (const { metadata } of cache.listNow()) this.#merge(metadata, false);
+      for (const { metadata } of cache.listNow()) this.#merge(metadata, false, this.#moved.get(metadata.id));
       for (const { metadata } of vanished) this.#merge(metadata, true);
+      this.#moved.clear();
     }
     this.#resynced(cache === undefined ? this.#forgetVanished(delivered) : "triggered");
   }
@@ -165,7 +216,8 @@ export class KindChannel implements ChangeSource {
     const routesOf = (dependents: readonly Dependent[]): readonly Route[] =>
       dependents.map((dependent) => this.#host.routeOf(dependent)).filter((route) => route !== undefined);
     const idRoutes = new Map([...byId].map(([id, dependents]) => [id, routesOf(dependents)] as const));
-    this.#routes = { revision, wide: routesOf(wide), byId: idRoutes };
+    const isMapped = wide.some(({ input: { kind } }) => kind === "mapped" || kind === "mappedDestroyReady");
+    this.#routes = { revision, isMapped, wide: routesOf(wide), byId: idRoutes };
     return this.#routes;
   }
 }

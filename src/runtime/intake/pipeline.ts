@@ -1,21 +1,23 @@
 import type { Clock } from "../../clock/index.ts";
 import type { Logger } from "../../log/index.ts";
 import type { Metadata } from "../../resource/index.ts";
+import type { Change } from "../change.ts";
 
 /** Where a change came from, and goes back to for its delivery. */
 export interface ChangeSource {
   /** The pipeline has taken all changes of the source that it had. */
   handedOver(): void;
   /** Triggers everyone who depends on the resource now. */
-  route(metadata: Metadata, nowMs: number, certain: boolean): void;
+  route(change: Change, nowMs: number): void;
 }
 
 /** A change that waits for its delivery. The last one of a resource wins. */
-export interface PendingChange {
+export interface PendingChange extends Change {
   readonly source: ChangeSource;
   metadata: Metadata;
-  /** Passes every filter. */
   certain: boolean;
+  before: readonly Metadata[];
+  isBeforeCut: boolean;
 }
 
 /**
@@ -73,10 +75,11 @@ export class Pipeline {
     const nowMs = this.#clock.monotonic();
     for (const source of this.#sources) source.handedOver();
     this.#sources.clear();
-    for (const { source, metadata, certain } of changes) {
+    for (const change of changes) {
       try {
-        source.route(metadata, nowMs, certain);
+        change.source.route(change, nowMs);
       } catch (error) {
+        const { metadata } = change;
         this.#log.error("delivering a change failed", { type: metadata.type, id: metadata.id, error });
       }
     }

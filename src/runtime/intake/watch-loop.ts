@@ -33,6 +33,10 @@ export class WatchLoop {
     this.channel = channel;
   }
 
+  get isOpen(): boolean {
+    return this.#watch !== undefined;
+  }
+
   /** True when changes arrive within the write that makes them. */
   get synchronous(): boolean {
     return this.#watch?.onPending !== undefined && this.#watch.takePending !== undefined;

@@ -5,6 +5,7 @@ import { getOrNull, type CoreState } from "../../state/index.ts";
 import type { Adapter } from "../adapter.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { DependencyGraph } from "../graph/dependency-graph.ts";
+import type { WriteLedger } from "../write-ledger.ts";
 import { KindCache, type CacheOrigin } from "../cache/kind-cache.ts";
 import { KindChannel, type ChannelHost } from "./event-source.ts";
 import { KindMap } from "../kind-map.ts";
@@ -18,6 +19,7 @@ export interface WatchesInit {
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly graph: DependencyGraph;
+  readonly writes: WriteLedger;
   readonly cache: readonly Kind[];
   readonly adapter: (name: string) => Adapter | undefined;
   readonly onError: (error: unknown) => void;
@@ -31,6 +33,8 @@ export class Watches {
   readonly caches: KindMap<KindCache> = new KindMap();
   /** Caches whose events may come after the answers of the writes that made them. */
   readonly lagging: KindMap<KindCache> = new KindMap();
+  /** Those that know their ids, and whose watch can lose its place. */
+  readonly unsteady: KindMap<KindChannel> = new KindMap();
   readonly #init: WatchesInit;
   readonly #pipeline: Pipeline;
   readonly #channels = new KindMap<KindChannel>();
@@ -46,6 +50,7 @@ export class Watches {
     this.#host = {
       log: init.log,
       pipeline: this.#pipeline,
+      writes: init.writes,
       revision: () => init.graph.revision,
       dependents: ({ namespace, type }) => init.graph.dependentsOfKind(namespace, type),
       routeOf: ({ controller, input }) => init.adapter(controller)?.route(input),
@@ -60,7 +65,10 @@ export class Watches {
   need(inputs: readonly DeclaredInput[]): void {
     for (const input of inputs) {
       const channel = this.#channel(input);
-      if (input.kind === "primary") channel.knowIds();
+      if (input.kind !== "primary") continue;
+      channel.knowIds();
+      const loop = this.#loops.get(channel);
+      if (loop?.isOpen === true) this.#opened(loop);
     }
   }
 
@@ -148,7 +156,9 @@ export class Watches {
 
   readonly #opened = (loop: WatchLoop): void => {
     const { cache, kind } = loop.channel;
-    if (cache !== undefined && !loop.synchronous) this.lagging.set(kind, cache);
+    if (loop.synchronous) return;
+    if (cache !== undefined) this.lagging.set(kind, cache);
+    else if (loop.channel.knowsIds) this.unsteady.set(kind, loop.channel);
   };
 }
 

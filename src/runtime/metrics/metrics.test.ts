@@ -28,7 +28,7 @@ describe("MetricsRegistry", () => {
     expect(json["cosi_controller_wakeups"]).toEqual({ IntToStrController: 7 });
     expect(json["cosi_cached_resources"]).toEqual({ "test/int": 2 });
     expect(Object.keys(json)).toEqual(Object.keys(json).toSorted());
-    expect(Object.keys(json)).toHaveLength(32);
+    expect(Object.keys(json)).toHaveLength(34);
   });
 
   test("takes any text as a label", () => {

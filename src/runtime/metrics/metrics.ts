@@ -5,6 +5,7 @@ export class ControllerMetrics {
   crashes = 0;
   skips = 0;
   requeues = 0;
+  ownWakeUps = 0;
   wakeups = 0;
   reads = 0;
   writes = 0;
@@ -27,6 +28,7 @@ export class Gauge {
 /** Metric name → field. Classic and queue controllers share `reads` and `writes`. */
 const CONTROLLER_METRICS: Readonly<Record<string, keyof ControllerMetrics>> = {
   controller_crashes: "crashes",
+  controller_own_wakeups: "ownWakeUps",
   controller_reads: "reads",
   controller_requeues: "requeues",
   controller_skips: "skips",

@@ -26,7 +26,7 @@ export interface ItemKeeper {
  * due it waits for the timer of the next item; out of budget, for the next turn.
  */
 export class Dispatcher implements WorkerHost {
-  readonly #queue: ItemQueue<Metadata | undefined, Job>;
+  readonly #queue: ItemQueue<readonly Metadata[], Job>;
   readonly #keeper: ItemKeeper;
   readonly #clock: Clock;
   readonly #budget: TurnBudget;
@@ -41,7 +41,7 @@ export class Dispatcher implements WorkerHost {
   readonly #drained = Promise.withResolvers<void>();
 
   constructor(
-    queue: ItemQueue<Metadata | undefined, Job>,
+    queue: ItemQueue<readonly Metadata[], Job>,
     keeper: ItemKeeper,
     concurrency: number,
     clock: Clock,

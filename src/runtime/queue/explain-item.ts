@@ -12,11 +12,12 @@ export function explainItem(
   const item = lane?.find(id);
   if (item === undefined) return { controller, form: "queue", state: "idle", outcomes };
   const lastError = item.trouble?.failure;
+  const ownWakeUps = item.ownPuts;
   if (item.hands !== "nobody") {
     const changedMeanwhile = item.hands === "held";
-    return { controller, form: "queue", state: "running", changedMeanwhile, outcomes, lastError };
+    return { controller, form: "queue", state: "running", changedMeanwhile, outcomes, lastError, ownWakeUps };
   }
   const dueInMs = Math.max(0, item.releaseAtMs - nowMs);
   const state = lastError !== undefined && dueInMs > 0 ? "backoff" : "waiting";
-  return { controller, form: "queue", state, dueInMs, outcomes, lastError };
+  return { controller, form: "queue", state, dueInMs, outcomes, lastError, ownWakeUps };
 }

@@ -1,3 +1,4 @@
+import { WakeUpCauses, type IsOwn } from "../wake-up-causes.ts";
 import type { Backoff } from "../../internal/backoff.ts";
 import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
 
@@ -71,6 +72,12 @@ export class Item<Value, Job> implements Releasable {
   hands: "nobody" | "worker" | "held" = "nobody";
   /** Set while the key keeps failing. */
   trouble: Trouble | undefined = undefined;
+  /** What put it since it was taken last; undefined when nothing did, and it waits for its time. */
+  causes: WakeUpCauses | "foreign" | undefined = undefined;
+  /** Whether nothing but the controller's own writes put it before the run that it is in; absent when somebody else did. */
+  isOwn: IsOwn | undefined = undefined;
+  /** Puts in a row that its own writes alone caused. */
+  ownPuts = 0;
 
   constructor(lane: Lane<Value, Job>, id: string, value: Value) {
     this.lane = lane;
@@ -88,25 +95,45 @@ export class Item<Value, Job> implements Releasable {
  * A queue of keys: a key that waits is there once, however often it is put, and is never in two hands at once.
  *
  * A key is *waiting* (due now, or at a time), or *in flight* (taken). Put while in flight, it is *held* and waits again
- * once it is released: a change that comes during the work beats any backoff. All times are monotonic milliseconds.
+ * once it is released: a change that comes during the work beats any backoff, unless the controller made it itself. All
+ * times are monotonic milliseconds.
  */
 export class ItemQueue<Value, Job> {
   readonly #order = new ReleaseOrder<Item<Value, Job>>();
+  readonly #onOwnPut: (item: Item<Value, Job>) => void;
   #held = 0;
   #closed = false;
+
+  /** @param onOwnPut - Called when nothing but the controller's own writes put a key. */
+  constructor(onOwnPut: (item: Item<Value, Job>) => void = () => undefined) {
+    this.#onOwnPut = onOwnPut;
+  }
 
   /** Keys that wait, held ones included; those in flight do not count. */
   get length(): number {
     return this.#order.length + this.#held;
   }
 
-  /** Makes a key due now, with a new value. After {@link close} it does nothing. */
-  put(lane: Lane<Value, Job>, id: string, value: Value, nowMs: number): void {
+  /**
+   * Makes a key due now, with a new value. A key that waits after a failure keeps waiting when the controller itself made
+   * the change. After {@link close} it does nothing.
+   *
+   * @param isOwn - Whether the controller made the change itself. Default: it did not.
+   */
+  put(lane: Lane<Value, Job>, id: string, value: Value, nowMs: number, isOwn?: IsOwn): void {
     if (this.#closed) return;
     // While the item is in flight its worker has what it needs of the old value already.
     const item = lane.open(id, value);
-    if (item.hands === "nobody") this.#order.push(item, nowMs, nowMs);
-    else if (item.hands === "worker") {
+    if (item.hands === "nobody") {
+      if (item.trouble !== undefined && item.slot !== NOT_WAITING && isOwn?.() === true) this.#noteOwn(item);
+      else {
+        addCause(item, isOwn);
+        this.#order.push(item, nowMs, nowMs);
+      }
+      return;
+    }
+    addCause(item, isOwn);
+    if (item.hands === "worker") {
       item.hands = "held";
       this.#held++;
     }
@@ -116,7 +143,13 @@ export class ItemQueue<Value, Job> {
   take(nowMs: number): Item<Value, Job> | undefined {
     if (this.#closed || this.#order.peek(nowMs) === undefined) return undefined;
     const item = this.#order.pop();
-    if (item !== undefined) item.hands = "worker";
+    if (item === undefined) return undefined;
+    item.hands = "worker";
+    const { causes } = item;
+    item.causes = undefined;
+    item.isOwn = causes === undefined || causes === "foreign" ? undefined : causes.take();
+    if (item.isOwn?.() === true) this.#noteOwn(item);
+    else if (causes !== undefined || item.trouble === undefined) item.ownPuts = 0;
     return item;
   }
 
@@ -150,11 +183,35 @@ export class ItemQueue<Value, Job> {
     item.hands = "nobody";
     if (hands === "held") {
       this.#held--;
-      this.#order.push(item, nowMs, nowMs);
+      this.#order.push(item, this.#isHeldBack(item) ? (atMs ?? nowMs) : nowMs, nowMs);
     } else if (atMs === undefined) {
       item.lane.spared();
     } else {
       this.#order.push(item, atMs, nowMs);
     }
   }
+
+  /** True when the key failed, and only its controller's own writes put it meanwhile. */
+  #isHeldBack(item: Item<Value, Job>): boolean {
+    const { causes, trouble } = item;
+    if (trouble === undefined || causes === undefined || causes === "foreign" || !causes.isOwn()) return false;
+    item.causes = undefined;
+    this.#noteOwn(item);
+    return true;
+  }
+
+  #noteOwn(item: Item<Value, Job>): void {
+    item.ownPuts++;
+    this.#onOwnPut(item);
+  }
+}
+
+function addCause<Value, Job>(item: Item<Value, Job>, isOwn: IsOwn | undefined): void {
+  if (isOwn === undefined || item.causes === "foreign") {
+    item.causes = "foreign";
+    return;
+  }
+  const causes = item.causes ?? new WakeUpCauses();
+  causes.add(isOwn);
+  item.causes = causes;
 }

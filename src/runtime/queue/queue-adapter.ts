@@ -1,5 +1,8 @@
 import type { Logger } from "../../log/index.ts";
 import type { MapInputContext, Mapper, QueueController, QueueReconcileContext } from "../../controller/index.ts";
+import type { Change } from "../change.ts";
+import { withState } from "../mapper-view.ts";
+import { isWorthALine, type IsOwn } from "../wake-up-causes.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
 import { toError } from "../../internal/to-error.ts";
 import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../../resource/index.ts";
@@ -39,6 +42,11 @@ function toPointer(given: Partial<Pointer> | null | undefined): Pointer {
   throw new TypeError("a mapper gave something that is no reference to a resource; make them with Type.ref(id)");
 }
 
+/** States of one mapped resource that wait for a mapper, at most: one that keeps failing must not collect them for ever. */
+const MAX_UNMAPPED = 64;
+
+const NOTHING: readonly Metadata[] = [];
+
 /** A hook that ran this long before it failed starts its retry intervals over. */
 const HOOK_WORKED_MS = 60_000;
 
@@ -55,7 +63,7 @@ export class QueueAdapter implements Adapter {
   readonly #stopper = new AbortController();
   readonly #state: ControllerFacade;
   readonly #shared: SharedContext;
-  readonly #queue = new ItemQueue<Metadata | undefined, Job>();
+  readonly #queue = new ItemQueue<readonly Metadata[], Job>((item) => this.#wokeItself(item));
   readonly #dispatcher: Dispatcher;
   readonly #primaries = new KindMap<QueueLane>();
   readonly #mapped: readonly QueueLane[];
@@ -160,38 +168,61 @@ export class QueueAdapter implements Adapter {
     return new Lane({ name: "map", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
   }
 
+  /** Maps each state that the resource had since it was mapped last. All of them stay to be mapped when one fails. */
   async #map(map: Mapper | undefined, item: QueueItem): Promise<void> {
-    if (item.value === undefined) throw new Error("a map job without metadata");
+    const { value: states, isOwn } = item;
+    item.value = NOTHING;
     const { ref, ...shared } = itemContext(this.#shared, item);
-    const context = { ...shared, input: reduceMetadata(ref, item.value) };
-    let pointers: Pointer[];
+    const pointers = new Map<string, Pointer>();
     try {
-      const mapped =
-        map === undefined ? this.#controller.mapInput?.(context as MapInputContext) : map(context.input, context);
-      pointers = Array.from((await mapped) ?? [], toPointer);
+      for (const state of states) {
+        const context = { ...shared, input: reduceMetadata(ref, state) };
+        const mapped =
+          map === undefined ? this.#controller.mapInput?.(context as MapInputContext) : map(context.input, context);
+        for (const given of (await mapped) ?? []) {
+          const pointer = toPointer(given);
+          pointers.set(formatPointer(pointer), pointer);
+        }
+      }
+      this.#metrics.mappedOut += pointers.size;
+      for (const pointer of pointers.values()) this.#putPrimary(pointer, isOwn);
+    } catch (thrown) {
+      item.value = this.#unmapped(states, item.value, false);
+      throw thrown;
     } finally {
       this.#metrics.mappedIn++;
+      this.#dispatcher.wake();
     }
-    this.#metrics.mappedOut += pointers.length;
-    for (const pointer of pointers) this.#putPrimary(pointer);
-    this.#dispatcher.wake();
   }
 
-  #putPrimary(pointer: Pointer): void {
+  #putPrimary(pointer: Pointer, isOwn: IsOwn | undefined): void {
     const lane = this.#primaries.get(pointer.namespace, pointer.type);
     if (lane === undefined) throw new Error(`mapped to ${formatPointer(pointer)}, which is not of a primary kind`);
-    this.#queue.put(lane, pointer.id, undefined, this.#parts.clock.monotonic());
+    this.#queue.put(lane, pointer.id, NOTHING, this.#parts.clock.monotonic(), isOwn);
+  }
+
+  /** Says so now and then: a key that its own controller wakes again and again rarely means to. */
+  #wokeItself({ lane, id, ownPuts }: QueueItem): void {
+    this.#metrics.ownWakeUps++;
+    if (!isWorthALine(ownPuts)) return;
+    const { namespace, type } = lane.job.input;
+    this.#log.warn("controller wakes itself by its own writes", { namespace, type, id, times: ownPuts });
+  }
+
+  /** Whether a change was made by this controller alone. */
+  #isOwn({ cause }: Change): IsOwn | undefined {
+    return cause && (() => cause.isOnly(this.name));
   }
 
   #primaryRoute(input: DeclaredInput): Route {
     const lane = this.#primaries.get(input.namespace, input.type);
     if (lane === undefined) throw new Error(`controller ${this.name} has no lane for its primary`);
-    const put = (id: string, nowMs: number): void => {
-      this.#queue.put(lane, id, undefined, nowMs);
+    const put = (id: string, nowMs: number, isOwn?: IsOwn): void => {
+      this.#queue.put(lane, id, NOTHING, nowMs, isOwn);
       this.#woken();
     };
     return {
-      trigger: (metadata, nowMs) => put(metadata.id, nowMs),
+      trigger: (change, nowMs) => put(change.metadata.id, nowMs, this.#isOwn(change)),
       resynced: (vanished, nowMs) => {
         if (vanished !== "triggered") for (const id of vanished) put(id, nowMs);
       },
@@ -201,9 +232,13 @@ export class QueueAdapter implements Adapter {
   #mappedRoute(lane: QueueLane): Route {
     const onlyDestroyReady = lane.job.input.kind === "mappedDestroyReady";
     return {
-      trigger: (metadata, nowMs, certain) => {
+      trigger: (change, nowMs) => {
+        const { metadata, certain } = change;
         if (onlyDestroyReady && !certain && !isDestroyReady(metadata)) return;
-        this.#queue.put(lane, metadata.id, metadata, nowMs);
+        const before = onlyDestroyReady ? change.before.filter(isDestroyReady) : change.before;
+        const wanted = [...before, metadata];
+        const unmapped = this.#unmapped(lane.find(metadata.id)?.value ?? NOTHING, wanted, change.isBeforeCut);
+        this.#queue.put(lane, metadata.id, unmapped, nowMs, this.#isOwn(change));
         this.#woken();
       },
       // What vanished can no longer be mapped, so any primary may be concerned.
@@ -211,6 +246,14 @@ export class QueueAdapter implements Adapter {
         if (vanished !== "triggered") this.#refill();
       },
     };
+  }
+
+  /** What a map job has to look at. When that is too much, all primaries are looked at in its place. */
+  #unmapped(waiting: readonly Metadata[], states: readonly Metadata[], isCut: boolean): readonly Metadata[] {
+    const all = states.reduce(withState, waiting);
+    if (!isCut && all.length <= MAX_UNMAPPED) return all;
+    this.#refill();
+    return states.slice(-1);
   }
 
   #woken(): void {
@@ -236,7 +279,7 @@ export class QueueAdapter implements Adapter {
           const ids = list.map(({ metadata }) => metadata.id);
           this.#parts.listed({ namespace, type }, ids);
           const nowMs = this.#parts.clock.monotonic();
-          if (lane !== undefined) for (const id of ids) this.#queue.put(lane, id, undefined, nowMs);
+          if (lane !== undefined) for (const id of ids) this.#queue.put(lane, id, NOTHING, nowMs);
           this.#woken();
         },
         this.#retryOptions(`listing ${type} for the initial fill failed`),

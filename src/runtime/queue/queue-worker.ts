@@ -15,8 +15,8 @@ export interface Job {
 }
 
 /** Maps need the metadata that the change came with; reconciles look at what is. */
-export type QueueItem = Item<Metadata | undefined, Job>;
-export type QueueLane = Lane<Metadata | undefined, Job>;
+export type QueueItem = Item<readonly Metadata[], Job>;
+export type QueueLane = Lane<readonly Metadata[], Job>;
 
 /** What a worker works for. */
 export interface WorkerHost {

@@ -11,7 +11,7 @@ import type { Job, QueueItem } from "./queue-worker.ts";
 
 export interface ItemSettlementInit {
   readonly name: string;
-  readonly queue: ItemQueue<Metadata | undefined, Job>;
+  readonly queue: ItemQueue<readonly Metadata[], Job>;
   readonly metrics: ControllerMetrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface ItemSettlementInit {
 /** What follows when a run of a queue item has ended: it is judged, counted, noted, logged, and released or put again. */
 export class ItemSettlement implements ItemKeeper {
   readonly #name: string;
-  readonly #queue: ItemQueue<Metadata | undefined, Job>;
+  readonly #queue: ItemQueue<readonly Metadata[], Job>;
   readonly #metrics: ControllerMetrics;
   readonly #log: Logger;
   /** Nobody reads the log: then lines that come with every run are not even made. */
