@@ -17,6 +17,7 @@ import {
 } from "../state/index.ts";
 import {
   Collection,
+  type CollectionOptions,
   type Cursor,
   BatchWatch,
   EventWatch,
@@ -35,15 +36,16 @@ import { Persistence } from "./persistence.ts";
 export class MemoryNamespace implements CoreState {
   readonly #namespace: string;
   readonly #options: ResolvedMemoryOptions;
+  readonly #collectionOptions: CollectionOptions;
   readonly #collections = new Map<string, Collection>();
-  readonly #timestamps: TimestampSource;
   readonly #persistence: Persistence | undefined;
   #closed = false;
 
   constructor(namespace: string, options?: MemoryStateOptions) {
     this.#namespace = namespace;
     this.#options = resolveMemoryOptions(options);
-    this.#timestamps = new TimestampSource(this.#options.clock);
+    const { history, clock } = this.#options;
+    this.#collectionOptions = { history, clock, timestamps: new TimestampSource(clock) };
     const store = this.#options.backingStore(namespace);
     this.#persistence = store && new Persistence(store);
   }
@@ -74,12 +76,12 @@ export class MemoryNamespace implements CoreState {
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
       return this.#durably(this.#persistence, collection, options, {
-        prepare: () => collection.prepareCreate(admitted, owner, this.#timestamps.now()),
+        prepare: () => collection.prepareCreate(admitted, owner),
         persist: (store, stored) => store.put(stored),
         commit: (stored) => collection.commitCreate(stored),
       });
     }
-    const stored = collection.prepareCreate(admitted, owner, this.#timestamps.now());
+    const stored = collection.prepareCreate(admitted, owner);
     collection.commitCreate(stored);
     return stored;
   }
@@ -92,12 +94,12 @@ export class MemoryNamespace implements CoreState {
     const phase = options?.expectedPhase ?? "running";
     if (this.#persistence !== undefined) {
       return this.#durably(this.#persistence, collection, options, {
-        prepare: () => collection.prepareUpdate(admitted, owner, phase, this.#timestamps.now()),
+        prepare: () => collection.prepareUpdate(admitted, owner, phase),
         persist: (store, stored) => store.put(stored),
         commit: (stored) => collection.commitUpdate(stored),
       });
     }
-    const stored = collection.prepareUpdate(admitted, owner, phase, this.#timestamps.now());
+    const stored = collection.prepareUpdate(admitted, owner, phase);
     collection.commitUpdate(stored);
     return stored;
   }
@@ -164,7 +166,7 @@ export class MemoryNamespace implements CoreState {
   #collection(type: string): Collection {
     let collection = this.#collections.get(type);
     if (collection === undefined) {
-      collection = new Collection({ namespace: this.#namespace, type }, this.#options);
+      collection = new Collection({ namespace: this.#namespace, type }, this.#collectionOptions);
       this.#collections.set(type, collection);
     }
     return collection;
@@ -175,7 +177,7 @@ export class MemoryNamespace implements CoreState {
       // All or nothing: a load that is refused half-way is tried again, and must not find its own first half.
       const admitted = resources.map((resource) => this.#options.types.admit(resource));
       checkUnique(admitted);
-      for (const resource of admitted) this.#collection(resource.metadata.type).commitCreate(resource);
+      for (const resource of admitted) this.#collection(resource.metadata.type).load(resource);
     });
     return options?.signal === undefined ? loaded : abortable(loaded, options.signal);
   }

@@ -38,6 +38,7 @@ export {
   type MetadataInit,
   type MetadataPatch,
 } from "./metadata/metadata.ts";
+export { assertSameLife, isSameLife, lifeOf, lifePointer, withLife, type LifePointer } from "./metadata/life.ts";
 export { MetadataDraft } from "./metadata/metadata-draft.ts";
 export { compileIdQuery, type IdQuery } from "./labels/id-query.ts";
 export {
@@ -104,7 +105,7 @@ export {
 } from "./state-error.ts";
 export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
 export { TypeRegistry } from "./type/type-registry.ts";
-export { EPOCH, isTimestamp } from "./metadata/timestamp.ts";
+export { compareTimes, EPOCH, isTimestamp, momentOf, type Moment } from "./metadata/timestamp.ts";
 export { parseQuantity } from "./labels/quantity.ts";
 export { compareVersions, nextVersion, parseVersion, UNDEFINED_VERSION } from "./metadata/version.ts";
 export { keepEncoding, keptEncoding, keptSpecEncoding } from "./kept-encoding.ts";

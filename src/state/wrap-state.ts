@@ -1,6 +1,7 @@
 import { SystemClock, type Clock } from "../clock/index.ts";
 import {
   createResource,
+  lifePointer,
   sealResource,
   sourceOf,
   type AnyResourceType,
@@ -200,23 +201,23 @@ export class WrappedState implements State {
   }
 
   teardown(pointer: Pointer, options: DestroyOptions = {}): Promise<boolean> {
-    return teardown(this.#core, this.#clock, addressOf(pointer), options);
+    return teardown(this.#core, this.#clock, lifePointer(pointer), options);
   }
 
   teardownAndDestroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
-    return teardownAndDestroy(this.#core, this.#clock, addressOf(pointer), options);
+    return teardownAndDestroy(this.#core, this.#clock, lifePointer(pointer), options);
   }
 
   addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return addFinalizers(this.#core, this.#clock, addressOf(pointer), finalizers);
+    return addFinalizers(this.#core, this.#clock, lifePointer(pointer), finalizers);
   }
 
   removeFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return removeFinalizers(this.#core, this.#clock, addressOf(pointer), finalizers);
+    return removeFinalizers(this.#core, this.#clock, lifePointer(pointer), finalizers);
   }
 
   signalWithTeardown(pointer: Pointer, options: CallOptions = {}): Promise<TeardownSignal> {
-    return signalWithTeardown(this.#core, this.#clock, addressOf(pointer), options);
+    return signalWithTeardown(this.#core, this.#clock, lifePointer(pointer), options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -227,16 +228,16 @@ export class WrappedState implements State {
 const castWatch = (type: AnyResourceType, watch: Watch): Watch =>
   new CastWatch(watch, (event) => castEvent(type, event));
 
-/** Tells the two forms of an address apart: a type and an id, or one pointer. */
+/**
+ * Tells the two forms of an address apart: a type and an id, or one pointer. It is copied: an operation of several steps
+ * must not follow a pointer that its caller changes meanwhile.
+ */
 function parseTarget(
   target: AnyResourceType | Pointer,
   args: readonly unknown[],
 ): { readonly pointer: Pointer; readonly type: AnyResourceType | undefined; readonly rest: readonly unknown[] } {
   const [id, ...rest] = args;
-  if (typeof id !== "string") return { pointer: addressOf(target as Pointer), type: undefined, rest: args };
+  if (typeof id !== "string") return { pointer: lifePointer(target as Pointer), type: undefined, rest: args };
   const type = target as AnyResourceType;
   return { pointer: type.ref(id), type, rest };
 }
-
-/** A copy: an operation of several steps must not follow a pointer that its caller changes meanwhile. */
-const addressOf = ({ namespace, type, id }: Pointer): Pointer => ({ namespace, type, id });

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock/index.ts";
 import { SortedEntries, type Entry } from "../internal/sorted-entries.ts";
 import {
+  assertSameLife,
   createTombstone,
   formatReference,
   NO_FINALIZERS,
@@ -22,14 +23,18 @@ import {
   type ResourceList,
 } from "../state/index.ts";
 import { Bookmarks } from "./bookmark.ts";
+import { CreationTimes } from "./creation-times.ts";
 import { historyEvent } from "./history-event.ts";
 import { History } from "./history.ts";
 import type { ResolvedHistoryOptions } from "./history-options.ts";
+import type { TimestampSource } from "./timestamp-source.ts";
 import { WatcherWakeups } from "./watcher-wakeups.ts";
 
 export interface CollectionOptions {
   readonly history: ResolvedHistoryOptions;
   readonly clock: Clock;
+  /** Shared by all kinds of a State. */
+  readonly timestamps: TimestampSource;
 }
 
 /**
@@ -43,17 +48,21 @@ export class Collection {
   readonly bookmarks: Bookmarks;
   readonly history: History;
   readonly wakeups: WatcherWakeups;
+  readonly times: CreationTimes;
   /** Stands in the events that concern the kind as a whole. */
   readonly marker: Tombstone;
   readonly #entries = new Map<string, Entry<Resource>>();
   readonly #sorted = new SortedEntries<Resource>();
   #list: ResourceList | undefined;
+  readonly #timestamps: TimestampSource;
 
   constructor(kind: Kind, options: CollectionOptions) {
     this.kind = kind;
     this.bookmarks = new Bookmarks(kind);
     this.history = new History(options.history, this.bookmarks);
     this.wakeups = new WatcherWakeups(this.history, options.clock);
+    this.#timestamps = options.timestamps;
+    this.times = new CreationTimes(options.clock);
     this.marker = createTombstone({ ...kind, id: "" });
   }
 
@@ -78,17 +87,24 @@ export class Collection {
     return (this.#list ??= sealResourceList(this.#all(), this.history.written));
   }
 
-  prepareCreate(resource: Resource, owner: string, now: string): Resource {
+  prepareCreate(resource: Resource, owner: string): Resource {
     const { metadata } =
       resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
     const { namespace, type, id, phase, finalizers, labels, annotations } = metadata;
     if (this.#entries.has(id)) {
       throw new StateError("already_exists", `${formatReference(metadata)} exists already`, { pointer: metadata });
     }
+    const created = this.times.next();
     return replaceMetadata(
       resource,
-      sealMetadata(namespace, type, id, "1", owner, phase, now, now, finalizers, labels, annotations),
+      sealMetadata(namespace, type, id, "1", owner, phase, created, created, finalizers, labels, annotations),
     );
+  }
+
+  /** Makes a resource of an earlier process visible. */
+  load(stored: Resource): void {
+    this.times.continueAfter(stored.metadata.created);
+    this.commitCreate(stored);
   }
 
   commitCreate(stored: Resource): void {
@@ -98,9 +114,11 @@ export class Collection {
     this.#publish(EventType.created, stored, undefined);
   }
 
-  prepareUpdate(resource: Resource, owner: string, expectedPhase: ExpectedPhase, now: string): Resource {
+  /** @throws {StateError} `not_found`, `version_conflict`, `owner_conflict`, `phase_conflict` */
+  prepareUpdate(resource: Resource, owner: string, expectedPhase: ExpectedPhase): Resource {
     const offered = resource.metadata;
     const stored = this.get(offered).metadata;
+    if (offered.created !== stored.created) assertSameLife(offered, stored);
     if (stored.owner !== owner) throw ownerConflict(stored, owner);
     if (stored.version !== offered.version) {
       throw new StateError(
@@ -130,7 +148,7 @@ export class Collection {
         offered.owner,
         offered.phase,
         stored.created,
-        now,
+        this.#now(),
         offered.finalizers,
         offered.labels,
         offered.annotations,
@@ -147,10 +165,15 @@ export class Collection {
     this.#publish(EventType.updated, updated, old);
   }
 
-  /** @returns the resource as it is last seen. */
+  /**
+   * @returns the resource as it is last seen.
+   * @throws {StateError} `not_found`; `version_conflict` for another life than `pointer` names; `owner_conflict`,
+   *   `pending_finalizers`
+   */
   prepareDestroy(pointer: Pointer, owner: string): Resource {
     const resource = this.get(pointer);
     const { metadata } = resource;
+    assertSameLife(pointer, metadata);
     if (metadata.owner !== owner) throw ownerConflict(metadata, owner);
     if (metadata.finalizers !== NO_FINALIZERS && metadata.finalizers.length > 0) {
       throw new StateError(
@@ -178,6 +201,12 @@ export class Collection {
     for (const { resource } of this.#sorted.read(this.#entries.values()))
       if (resource !== undefined) resources.push(resource);
     return resources;
+  }
+
+  /** The time of an update: not before a creation. */
+  #now(): string {
+    const text = this.#timestamps.now();
+    return this.times.isBefore(this.#timestamps.ms) ? text : this.times.last;
   }
 
   #publish(type: EventType, resource: Resource, old: Resource | undefined): void {

@@ -10,11 +10,16 @@ export class TimestampSource {
     this.#clock = clock;
   }
 
+  /** What {@link now} said last, in whole milliseconds since the epoch. */
+  get ms(): number {
+    return this.#ms;
+  }
+
   now(): string {
-    const ms = this.#clock.now();
+    const ms = Math.floor(this.#clock.now());
     if (ms !== this.#ms) {
-      this.#ms = ms;
       this.#text = new Date(ms).toISOString();
+      this.#ms = ms;
     }
     return this.#text;
   }

@@ -1,3 +1,6 @@
+import { describeValue } from "../describe-value.ts";
+import { StateError } from "../state-error.ts";
+
 /** The moment that an unset time stands for. */
 export const EPOCH = "1970-01-01T00:00:00Z";
 
@@ -53,4 +56,32 @@ function isZone(text: string, at: number, year: number): boolean {
 function hasPlainYear(text: string): boolean {
   const year = new Date(text.replace(/\.\d+/, "")).getUTCFullYear();
   return year >= 1 && year <= 9999;
+}
+
+/**
+ * Order of two moments in RFC 3339: negative, 0 or positive. What is finer than a nanosecond does not count.
+ *
+ * @throws {StateError} `invalid` when a text is no time.
+ */
+export function compareTimes(a: string, b: string): number {
+  if (a === b) return 0;
+  const [x, y] = [momentOf(a), momentOf(b)];
+  return x.ms - y.ms || x.nanos - y.nanos;
+}
+
+/** A moment in whole milliseconds since the epoch, and the nanoseconds from there on: less than a million. */
+export interface Moment {
+  readonly ms: number;
+  readonly nanos: number;
+}
+
+/** The moment of a time in RFC 3339. @throws {StateError} `invalid` when it is none. */
+export function momentOf(text: string): Moment {
+  if (!isTimestamp(text)) {
+    throw new StateError("invalid", `a time must be in RFC 3339, such as ${EPOCH}, got ${describeValue(text)}`);
+  }
+  const end = fractionEnd(text);
+  const fraction = text.slice(20, end).padEnd(9, "0");
+  const ms = Date.parse(`${text.slice(0, 19)}.${fraction.slice(0, 3)}${text.slice(end)}`);
+  return { ms, nanos: Number(fraction.slice(3, 9)) };
 }

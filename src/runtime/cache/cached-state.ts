@@ -1,4 +1,4 @@
-import type { Kind, Pointer, Resource } from "../../resource/index.ts";
+import { isSameLife, lifeOf, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
 import {
   getOrNull,
   type CoreState,
@@ -18,8 +18,8 @@ import type { KindMap } from "../kind-map.ts";
 
 /**
  * A store whose cached kinds are read from the caches of a runtime. Everything else, and all writes and watches, go to
- * the store underneath; so what was written may not be readable at once. The stores's own teardown is not used: it
- * would be past the cache.
+ * the store underneath; so what was written may not be readable at once. A read for a life that the cache does not have
+ * goes to the store: the cache may lag behind. The stores's own teardown is not used: it would be past the cache.
  */
 export class CachedState implements CoreState {
   readonly #core: CoreState;
@@ -31,12 +31,12 @@ export class CachedState implements CoreState {
   }
 
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
-    const cache = this.#caches.get(pointer.namespace, pointer.type);
+    const cache = this.#cacheFor(pointer);
     return cache === undefined ? this.#core.get(pointer, options) : cache.get(pointer, options);
   }
 
   getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    const cache = this.#caches.get(pointer.namespace, pointer.type);
+    const cache = this.#cacheFor(pointer);
     return cache === undefined ? getOrNull(this.#core, pointer, options) : cache.getOrNull(pointer, options);
   }
 
@@ -67,5 +67,13 @@ export class CachedState implements CoreState {
 
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
     return this.#core.watchKindBatches(kind, options);
+  }
+
+  /** What serves reads of a resource; undefined for the store. */
+  #cacheFor(pointer: Pointer): KindCache | undefined {
+    const cache = this.#caches.get(pointer.namespace, pointer.type);
+    if (cache === undefined || lifeOf(pointer) === undefined) return cache;
+    const known = cache.peek(pointer.id);
+    return known !== undefined && isSameLife(pointer, known.metadata) ? cache : undefined;
   }
 }

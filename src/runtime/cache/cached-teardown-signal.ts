@@ -1,12 +1,14 @@
-import { formatPointer, Phase, type Pointer } from "../../resource/index.ts";
+import { compareTimes, formatPointer, Phase, type Pointer } from "../../resource/index.ts";
 import type { TeardownSignal } from "../../state/index.ts";
 import type { CacheObserver, Content, ObservedCache } from "./cache-observer.ts";
 
-/** A teardown signal that is served by a cache. It stops listening as soon as it has aborted. */
+/** A teardown signal, of the life that is in the cache, served by the cache. It stops listening once it has aborted. */
 export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
   readonly #controller = new AbortController();
   readonly #cache: ObservedCache;
   readonly #pointer: Pointer;
+  /** When the life began; undefined when there is none. */
+  readonly #created: string | undefined;
   readonly #parent: AbortSignal | undefined;
   readonly #onParentAbort = (): void => this.#abort(this.#parent?.reason);
 
@@ -14,8 +16,10 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
     this.#cache = cache;
     this.#pointer = pointer;
     this.#parent = parent;
+    const now = cache.contentOf(pointer.id);
+    this.#created = now === "nothing" ? undefined : now.created;
     if (parent?.aborted === true) this.#abort(parent.reason);
-    else if (isGone(cache.contentOf(pointer.id))) this.#abortGone();
+    else if (!this.#goesOn(now)) this.#abortGone();
     else {
       cache.observe(pointer.id, this);
       parent?.addEventListener("abort", this.#onParentAbort, { once: true });
@@ -27,7 +31,7 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
   }
 
   changed(now: Content): void {
-    if (isGone(now)) this.#abortGone();
+    if (!this.#goesOn(now)) this.#abortGone();
   }
 
   swapped(now: Content): void {
@@ -41,6 +45,11 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
   [Symbol.asyncDispose](): Promise<void> {
     this.#stop();
     return Promise.resolve();
+  }
+
+  #goesOn(now: Content): boolean {
+    if (now === "nothing" || this.#created === undefined || now.phase === Phase.tearingDown) return false;
+    return compareTimes(now.created, this.#created) === 0;
   }
 
   #abortGone(): void {
@@ -57,5 +66,3 @@ export class CachedTeardownSignal implements TeardownSignal, CacheObserver {
     this.#parent?.removeEventListener("abort", this.#onParentAbort);
   }
 }
-
-const isGone = (now: Content): boolean => now === "nothing" || now.phase === Phase.tearingDown;

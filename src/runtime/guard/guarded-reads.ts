@@ -1,6 +1,6 @@
 import { abortable } from "../../internal/abortable.ts";
 import type { Logger } from "../../log/index.ts";
-import type { Kind, Pointer, Resource } from "../../resource/index.ts";
+import { isSameLife, lifeOf, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
 import type { CallOptions, GetOptions, ListOptions, ResourceList, State, TeardownSignal } from "../../state/index.ts";
 import type { IdObserver } from "../adapter.ts";
 import type { Access } from "./access.ts";
@@ -163,7 +163,9 @@ export class GuardedReads {
   async #waitAndSignal(cache: KindCache, pointer: Pointer, options: CallOptions | undefined): Promise<TeardownSignal> {
     const joined = this.withSignal(options);
     await this.#waitForOwnWrites(cache, pointer.id, joined.signal);
-    return cache.signalWithTeardown(pointer, joined);
+    // The cache may not have come to the life that is meant.
+    const reads = lifeOf(pointer) === undefined || hasLife(cache, pointer) ? cache : this.#backing;
+    return reads.signalWithTeardown(pointer, joined);
   }
 
   #waitForOwnWrites(cache: KindCache, id: string | undefined, signal: AbortSignal): Promise<unknown> | undefined {
@@ -175,4 +177,9 @@ export class GuardedReads {
     if (this.#warnings === undefined) return;
     this.#warnings.warn("uncached read", id === undefined ? { namespace, type } : { namespace, type, id });
   }
+}
+
+function hasLife(cache: KindCache, pointer: Pointer): boolean {
+  const known = cache.peek(pointer.id);
+  return known !== undefined && isSameLife(pointer, known.metadata);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock/index.ts";
-import { formatPointer, Phase, type Pointer } from "../../resource/index.ts";
+import { compareTimes, formatPointer, lifeOf, Phase, type Pointer } from "../../resource/index.ts";
 import type { CoreState, Watch } from "../core-state.ts";
 import { EventType, type Event } from "../event.ts";
 import type { CallOptions } from "../options.ts";
@@ -22,6 +22,8 @@ class WatchedSignal implements TeardownSignal {
   readonly #controller = new AbortController();
   readonly #watch: Watch;
   readonly #pointer: Pointer;
+  /** When the life that the signal is for began; undefined until that is known. */
+  #created: string | undefined;
   readonly #parent: AbortSignal | undefined;
   readonly #onParentAbort = (): void => this.#abort(this.#parent?.reason);
   readonly #pump: Promise<void>;
@@ -30,6 +32,7 @@ class WatchedSignal implements TeardownSignal {
   constructor(watch: Watch, clock: Pick<Clock, "defer">, pointer: Pointer, parent: AbortSignal | undefined) {
     this.#watch = watch;
     this.#pointer = pointer;
+    this.#created = lifeOf(pointer);
     this.#parent = parent;
     parent?.addEventListener("abort", this.#onParentAbort, { once: true });
     this.#pump = new Promise<void>((resolve) => clock.defer(resolve)).then(() => this.#follow());
@@ -63,10 +66,18 @@ class WatchedSignal implements TeardownSignal {
 
   #reasonIn(event: Event): Error | undefined {
     if (event.type === EventType.errored) return event.error;
-    if (event.type === EventType.destroyed) return cancelled(`${formatPointer(this.#pointer)} does not exist any more`);
-    // Markers carry a tombstone, whose phase is running.
-    if (event.resource.metadata.phase !== Phase.tearingDown) return undefined;
+    if (event.type === EventType.destroyed) return this.#gone();
+    if (event.type !== EventType.created && event.type !== EventType.updated) return undefined;
+    const { created, phase } = event.resource.metadata;
+    this.#created ??= created;
+    // Without an event of its end, when the watch began after it or lost its place.
+    if (compareTimes(created, this.#created) !== 0) return this.#gone();
+    if (phase !== Phase.tearingDown) return undefined;
     return cancelled(`${formatPointer(this.#pointer)} is being torn down`);
+  }
+
+  #gone(): DOMException {
+    return cancelled(`${formatPointer(this.#pointer)} does not exist any more`);
   }
 
   #abort(reason: unknown): void {

@@ -1,5 +1,17 @@
 import type { Clock } from "../../clock/index.ts";
-import { Phase, replaceMetadata, type Pointer, type Resource } from "../../resource/index.ts";
+import {
+  assertSameLife,
+  compareTimes,
+  formatPointer,
+  hasCode,
+  lifeOf,
+  Phase,
+  replaceMetadata,
+  StateError,
+  withLife,
+  type Pointer,
+  type Resource,
+} from "../../resource/index.ts";
 import type { CoreState } from "../core-state.ts";
 import { EventType } from "../event.ts";
 import { withState } from "./finalizer-operations.ts";
@@ -19,6 +31,7 @@ export async function teardown(
   return isReleased(await moveToTearingDown(core, clock, pointer, options));
 }
 
+/** Every step after the first is about the life that was torn down, and no other at its address. */
 export async function teardownAndDestroy(
   core: CoreState,
   clock: Pick<Clock, "defer">,
@@ -27,19 +40,37 @@ export async function teardownAndDestroy(
 ): Promise<void> {
   options.signal?.throwIfAborted();
   if (core.teardownAndDestroy !== undefined) return core.teardownAndDestroy(pointer, options);
-  let going: Resource | undefined;
-  if (core.teardown === undefined) {
-    going = await moveToTearingDown(core, clock, pointer, options);
-    if (isReleased(going)) return core.destroy(pointer, options);
-  } else if (await core.teardown(pointer, options)) {
-    return core.destroy(pointer, options);
-  }
-  if (await waitForRelease(core, pointer, going?.metadata.created, options.signal)) {
-    return core.destroy(pointer, options);
-  }
+  const { going, isReady } = await beginTeardown(core, clock, pointer, options);
+  const isReleasedNow = isReady || (await waitForRelease(core, going, options.signal));
+  if (isReleasedNow) await ofLife(going, core.destroy(lifeOfResource(going), options));
 }
 
 const isReleased = ({ metadata }: Resource): boolean => metadata.finalizers.length === 0;
+
+/** What is torn down, and whether nothing holds it. */
+interface BegunTeardown {
+  readonly going: Resource;
+  readonly isReady: boolean;
+}
+
+async function beginTeardown(
+  core: CoreState,
+  clock: Pick<Clock, "defer">,
+  pointer: Pointer,
+  options: DestroyOptions,
+): Promise<BegunTeardown> {
+  if (core.teardown === undefined) {
+    const going = await moveToTearingDown(core, clock, pointer, options);
+    return { going, isReady: isReleased(going) };
+  }
+  // The core's own teardown does not say which life it was.
+  const going = await core.get(pointer, { signal: options.signal });
+  assertSameLife(pointer, going.metadata);
+  if (lifeOf(pointer) !== undefined) return { going, isReady: await core.teardown(pointer, options) };
+  return { going, isReady: await ofLife(going, core.teardown(lifeOfResource(going), options)) };
+}
+
+const lifeOfResource = ({ metadata }: Resource): Pointer => withLife(metadata, lifeOf(metadata));
 
 /** When somebody else was faster, that is success as well; who owns the resource then does not matter. */
 function moveToTearingDown(
@@ -62,19 +93,12 @@ function moveToTearingDown(
 }
 
 /**
- * Waits until the resource has no finalizers: true; or is destroyed by somebody else: false.
- *
- * @param createdAt - When the resource was created, if that is known. Another one at the same address, which the watch
- * may show because it began later or lost its place, is not the one that is to go.
+ * Waits until the resource has no finalizers: true; or is destroyed by somebody else: false. Another life at the same
+ * address, which the watch may show because it began later or lost its place, says that it was destroyed.
  */
-async function waitForRelease(
-  core: CoreState,
-  pointer: Pointer,
-  createdAt: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  let created = createdAt;
-  const watch = await core.watch(pointer, { signal });
+async function waitForRelease(core: CoreState, going: Resource, signal: AbortSignal | undefined): Promise<boolean> {
+  const { metadata } = going;
+  const watch = await core.watch(withLife(metadata, undefined), { signal });
   for await (const event of watch) {
     switch (event.type) {
       case EventType.errored:
@@ -83,8 +107,7 @@ async function waitForRelease(
         return false;
       case EventType.created:
       case EventType.updated:
-        created ??= event.resource.metadata.created;
-        if (event.resource.metadata.created !== created) return false;
+        if (compareTimes(event.resource.metadata.created, metadata.created) !== 0) return false;
         if (isReleased(event.resource)) return true;
         break;
       case EventType.bootstrapped:
@@ -93,5 +116,16 @@ async function waitForRelease(
         break;
     }
   }
-  throw watchEnded(pointer, signal);
+  throw watchEnded(metadata, signal);
+}
+
+/** The result of `step`, which names the life. @throws {StateError} `not_found` also when another is at the address. */
+async function ofLife<T>({ metadata }: Resource, step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    if (!hasCode(error, "version_conflict")) throw error;
+    const message = `${formatPointer(metadata)} was destroyed by another caller, and then created anew`;
+    throw new StateError("not_found", message, { cause: error, pointer: metadata });
+  }
 }

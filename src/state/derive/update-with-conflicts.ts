@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock/index.ts";
 import {
+  assertSameLife,
   changeResource,
   formatReference,
   hasCode,
@@ -16,6 +17,7 @@ import type { ExpectedPhase, UpdateOptions } from "../options.ts";
 
 /** Reads, derives and writes one resource. */
 export interface Derivation {
+  /** Of a life, if it names one: another at its address is left alone. */
   readonly pointer: Pointer;
   /** What to write; the very same resource when there is nothing to write. Runs once for each attempt. */
   readonly derive: (current: Resource) => Resource | Promise<Resource>;
@@ -28,6 +30,8 @@ export interface Derivation {
 /**
  * The loop behind all read-change-write operations. A version conflict starts it over with a fresh read, after a turn
  * of the event loop: others get theirs, and a read that is served from a cache can catch up.
+ *
+ * @throws {StateError} `version_conflict` only when the life that `pointer` names is over.
  */
 export async function deriveUntilWritten(
   core: Pick<CoreState, "get" | "update">,
@@ -38,6 +42,7 @@ export async function deriveUntilWritten(
   for (;;) {
     signal?.throwIfAborted();
     const current = await core.get(pointer, { signal });
+    assertSameLife(pointer, current.metadata);
     // Writing as the owner that was just read fails when somebody took the resource over since, and only then is a
     // second attempt any better.
     if (refusal?.owner === current.metadata.owner) throw refusal.error;

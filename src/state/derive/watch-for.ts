@@ -1,6 +1,11 @@
 import {
+  compareTimes,
   compareVersions,
+  createTombstone,
+  formatPointer,
+  isSameLife,
   isTombstone,
+  lifeOf,
   StateError,
   type Metadata,
   type Phase,
@@ -25,7 +30,10 @@ export function checkWatchCondition({ events, phases }: WatchCondition): void {
   if (phases?.length === 0) throw new StateError("invalid", "phases must not be empty: no resource is in no phase");
 }
 
-/** Takes events of one resource until one meets the condition, and releases the watch. */
+/**
+ * Takes events of one resource until one meets the condition, and releases the watch. When `pointer` names a life, the
+ * wait ends with it.
+ */
 export async function watchFor(
   watch: Watch,
   pointer: Pointer,
@@ -48,7 +56,9 @@ export async function watchFor(
       case EventType.updated:
       case EventType.destroyed:
         for (const change of resynced ? changesBetween(known, event) : [event]) {
-          if (await isMet(condition, change)) return change.resource;
+          const seen = asSeenFrom(pointer, known, change);
+          if (await isMet(condition, seen)) return seen.resource;
+          if (lifeOf(pointer) !== undefined && seen.type === EventType.destroyed) throw lifeEnded(pointer);
         }
         known = event;
         resynced = false;
@@ -67,18 +77,29 @@ async function isMet({ events, where, finalizersEmpty, phases }: WatchCondition,
   return phases === undefined || (phases as readonly Phase[]).includes(resource.metadata.phase);
 }
 
+/** What a change says of the life that `pointer` names, if it names one: another one at its address says that it ended. */
+function asSeenFrom(pointer: Pointer, known: Change | undefined, change: Change): Change {
+  if (change.type === EventType.destroyed || isSameLife(pointer, change.resource.metadata)) return change;
+  return { type: EventType.destroyed, resource: known?.resource ?? createTombstone(pointer) };
+}
+
+function lifeEnded(pointer: Pointer): StateError {
+  const message = `${formatPointer(pointer)} that was created at ${lifeOf(pointer) ?? ""} does not exist any more`;
+  return new StateError("not_found", message, { pointer });
+}
+
 /** What must have happened between the last event before a resync and the present state after it. */
 function changesBetween(before: Change | undefined, present: Change): readonly Change[] {
   if (before === undefined || before.type === EventType.destroyed || isTombstone(present.resource)) return [present];
   if (present.type === EventType.destroyed) return [present];
   const old = before.resource;
   const { metadata } = present.resource;
-  if (!isSameLife(old.metadata, metadata)) return [{ type: EventType.destroyed, resource: old }, present];
+  if (!isContinued(old.metadata, metadata)) return [{ type: EventType.destroyed, resource: old }, present];
   if (old.metadata.version === metadata.version) return [];
   return [{ type: EventType.updated, resource: present.resource, old }];
 }
 
 /** False when `after` is certainly another resource, created at the same address after `before` was destroyed. */
-function isSameLife(before: Metadata, after: Metadata): boolean {
-  return before.created === after.created && compareVersions(before.version, after.version) <= 0;
+function isContinued(before: Metadata, after: Metadata): boolean {
+  return compareTimes(before.created, after.created) === 0 && compareVersions(before.version, after.version) <= 0;
 }

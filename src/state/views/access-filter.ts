@@ -1,6 +1,7 @@
 import {
   createMetadata,
   isSealed,
+  lifePointer,
   sealResource,
   type Kind,
   type Pointer,
@@ -106,9 +107,10 @@ export class AccessFilter implements CoreState {
   /** Resolves to the address that was judged: the caller's object may have changed by then. */
   async #admit(verb: AccessVerb, pointer: Pointer, options: CallOptions = {}): Promise<Pointer> {
     options.signal?.throwIfAborted();
-    const { namespace, type, id } = pointer;
+    const fixed = lifePointer(pointer);
+    const { namespace, type, id } = fixed;
     await this.#rule({ namespace, type, id, verb }, options);
-    return { namespace, type, id };
+    return fixed;
   }
 
   async #admitKind(verb: AccessVerb, { namespace, type }: Kind, options?: CallOptions): Promise<Kind> {

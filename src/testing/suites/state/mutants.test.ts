@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { MemoryNamespace } from "../../../memory/index.ts";
-import { createResource, patchMetadata, StateError, type Resource } from "../../../resource/index.ts";
+import {
+  createResource,
+  patchMetadata,
+  StateError,
+  type Metadata,
+  type Pointer,
+  type Resource,
+} from "../../../resource/index.ts";
 import {
   compileQuery,
   sealResourceList,
@@ -47,7 +54,30 @@ const without = <K extends "old" | "bookmark">(event: Event, part: K): Event => 
 const withoutSignal = <T extends object>(options: T | undefined): T =>
   ({ ...options, signal: undefined }) as T & { signal: undefined };
 
+/** The present metadata at an address, as what a write came with: whatever life was meant. */
+const atAddress = async (core: MemoryNamespace, pointer: Pointer): Promise<Pointer> => {
+  const { namespace, type, id } = pointer;
+  return (await core.getOrNull({ namespace, type, id }))?.metadata ?? { namespace, type, id };
+};
+
 const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  "updates another life of the same version": (core) => ({
+    update: async (resource, options) => {
+      const { created } = (await atAddress(core, resource.metadata)) as Metadata;
+      return core.update(patchMetadata(resource, { created }), options);
+    },
+  }),
+  "destroys another life than the one that is named": (core) => ({
+    destroy: async (pointer, options) => core.destroy(await atAddress(core, pointer), options),
+  }),
+  "gives times of creation in whole seconds": (core) => {
+    const coarse = (resource: Resource): Resource =>
+      patchMetadata(resource, { created: resource.metadata.created.replace(/\.\d+/, "") });
+    return {
+      create: async (resource, options) => coarse(await core.create(resource, options)),
+      get: async (pointer, options) => coarse(await core.get(pointer, options)),
+    };
+  },
   "lists in the order of creation": (core) => ({
     list: async (kind, options) => {
       const list = await core.list(kind, options);

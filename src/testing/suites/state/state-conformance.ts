@@ -3,6 +3,7 @@ import { wrapState, type CoreState, type State } from "../../../state/index.ts";
 import { conflicts } from "./conflicts.ts";
 import { createReadDestroy } from "./create-read-destroy.ts";
 import { derived } from "./derived.ts";
+import { lives } from "./lives.ts";
 import { owners } from "./owners.ts";
 import { queries } from "./queries.ts";
 import { values } from "./values.ts";
@@ -45,6 +46,7 @@ const SCENARIOS: readonly Scenario[] = [
   ...watchLifetime,
   ...watchFor,
   ...conflicts,
+  ...lives,
   ...queries,
   ...derived,
   ...values,
