@@ -60,7 +60,13 @@ describe.skipIf(!hasGo)("our client on the Go implementation's server [transport
       suites++;
       return ["default", "controller", "system"].map((name) => `${name}-${suites}`);
     };
-    stateConformance({ test }, { newState: () => connect(shared.address, { types }), namespaces });
+    // It compares versions alone, and another life of the same version is the same to it.
+    const reason = "the server in Go has no lives: it compares the version alone, in the same step as the write";
+    const skip = {
+      "an update that was made from an earlier life is a version conflict": reason,
+      "a change of an earlier life starts over when it is written": reason,
+    };
+    stateConformance({ test }, { newState: () => connect(shared.address, { types }), namespaces, skip });
   });
 
   for (const variant of VARIANTS) {

@@ -235,7 +235,11 @@ async function targets(state: MemoryState): Promise<readonly Target[]> {
       ],
       (bytes) => each((decoder) => new EventDecoder(decoder).decode(bytes, kind)),
     ),
-    wire("answers to a teardown", [encodeTeardownResponse(true)], decodeTeardownResponse),
+    wire(
+      "answers to a teardown",
+      [encodeTeardownResponse({ destroyReady: true, comparedLife: false })],
+      decodeTeardownResponse,
+    ),
     {
       ...wire("details of errors", [encodeErrorDetails(5, "text", "not_found", pointer)], decodeErrorDetails),
       isMeant: () => false,

@@ -11,4 +11,4 @@ export { encodeReadableSpec, isReadableRefusal, readableProbe } from "./readable
 export { ResourceDecoder, type DecodeOptions } from "./resource-decoder.ts";
 export { contentOfField, ResourceEncoder } from "./resource-encoder.ts";
 export { PROTO_SPEC_TAG, ResourceParts, SPEC_TAG } from "./resource-parts.ts";
-export { formatInstant, instantOf } from "./timestamp.ts";
+export { formatInstant, instantOf, readTimestamp, writeTimestamp, type Instant } from "./timestamp.ts";

@@ -128,10 +128,14 @@ export class MetadataParts {
     reader.leave(outer);
   }
 
-  /** @throws {StateError} `invalid` when version or phase have a text that they cannot have. */
-  seal(): Metadata {
-    const created = format(this.#created);
-    const updated = sameInstant(this.#created, this.#updated) ? created : format(this.#updated);
+  /**
+   * @param given - The time of creation, in place of the one in the message.
+   * @throws {StateError} `invalid` when version or phase have a text that they cannot have.
+   */
+  seal(given?: string): Metadata {
+    const created = given ?? format(this.#created);
+    const isOneTime = given === undefined && sameInstant(this.#created, this.#updated);
+    const updated = isOneTime ? created : format(this.#updated);
     return this.#checked(() =>
       sealMetadata(
         this.#namespace,

@@ -32,6 +32,8 @@ export interface DecodeOptions {
    * all others get the resource. Default: false.
    */
   readonly lenient?: boolean | undefined;
+  /** Time of creation, in place of the one in the message. Default: none. */
+  readonly created?: string | undefined;
 }
 
 /**
@@ -81,7 +83,7 @@ export class ResourceDecoder {
   }
 
   resource(parts: ResourceParts, options: DecodeOptions = {}): Resource {
-    const metadata = parts.metadata();
+    const metadata = parts.metadata(options.created);
     const type = options.skipDecoding === true ? undefined : this.#types.get(metadata.type);
     if (type === undefined) return opaqueResource(metadata, parts);
     try {

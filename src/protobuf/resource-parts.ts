@@ -36,10 +36,13 @@ export class ResourceParts {
     }
   }
 
-  /** @throws {StateError} `invalid` when it cannot be metadata, or one of the two parts is not there. */
-  metadata(): Metadata {
+  /**
+   * @param created - The time of creation, in place of the one in the message.
+   * @throws {StateError} `invalid` when it cannot be metadata, or one of the two parts is not there.
+   */
+  metadata(created?: string): Metadata {
     if (this.#metadata === undefined) throw new StateError("invalid", "a resource came without metadata");
-    const metadata = this.#metadata.seal();
+    const metadata = this.#metadata.seal(created);
     if (this.#hasSpec) return metadata;
     throw new StateError("invalid", `${formatPointer(metadata)} came without a spec`, { pointer: metadata });
   }

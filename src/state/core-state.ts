@@ -45,18 +45,26 @@ export interface CoreState {
   /** The matching resources, sorted by id. An unknown kind is empty, not an error. */
   list(kind: Kind, options?: ListOptions): Promise<ResourceList>;
   /**
-   * Stores a new resource and resolves to it as stored: version 1, owner and times set.
+   * Stores a new resource and resolves to it as stored: version 1, owner and times set. The time of creation is later than
+   * all that were ever given to resources of the kind, finer than a second, and stays: it names this life of the resource.
    *
    * @throws {StateError} `already_exists`; `invalid` when it carries another owner than the option's.
    */
   create(resource: Resource, options?: CreateOptions): Promise<Resource>;
   /**
-   * Replaces a resource of the same version and resolves to it as stored, one version on.
+   * Replaces a resource of the same life and version and resolves to it as stored, one version on. Metadata that no State
+   * has given out names no life, and is compared by its version alone.
    *
-   * @throws {StateError} in this order of checks: `not_found`, `owner_conflict`, `version_conflict`, `phase_conflict`.
+   * @throws {StateError} in this order of checks: `not_found`, `version_conflict` for another life, `owner_conflict`,
+   *   `version_conflict`, `phase_conflict`.
    */
   update(resource: Resource, options?: UpdateOptions): Promise<Resource>;
-  /** @throws {StateError} in this order of checks: `not_found`, `owner_conflict`, `pending_finalizers`. */
+  /**
+   * Ends what is at the address; when `pointer` is metadata that a State has given out, that life alone.
+   *
+   * @throws {StateError} in this order of checks: `not_found`, `version_conflict` for another life, `owner_conflict`,
+   *   `pending_finalizers`.
+   */
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
   /**
    * Watches one resource, which need not exist: its present state first, unless replaying, then every change.

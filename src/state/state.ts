@@ -72,6 +72,7 @@ export interface State extends CoreState {
   /**
    * Reads, changes and writes until no one came in between; writes nothing when the change made no difference.
    * Version conflicts are retried with a fresh read, after a turn of the event loop; there is no limit but the signal.
+   * Given metadata, it changes that life alone, and rejects with `version_conflict` when it has ended.
    *
    * @throws whatever `change` throws, unchanged; {@link StateError} `not_found`, `phase_conflict` (before `change`
    * runs, even if it would do nothing), `owner_conflict`.
@@ -90,7 +91,8 @@ export interface State extends CoreState {
 
   /**
    * {@link updateWithConflicts}, or create when the resource does not exist. The draft of a new resource's spec is the
-   * initial resource's, or an empty object when only type and id are given: fill it, or return a spec.
+   * initial resource's, or an empty object when only type and id are given: fill it, or return a spec. Of the initial
+   * resource only the address counts when there is one already, whatever its life.
    *
    * @throws {StateError} `already_exists` when somebody else created it in between; it is not retried.
    */
@@ -107,9 +109,11 @@ export interface State extends CoreState {
   ): Promise<Resource<Spec>>;
 
   /**
-   * Resolves to the resource of the first event that meets the condition; the present state counts.
+   * Resolves to the resource of the first event that meets the condition; the present state counts. At an address it waits
+   * across the lives of resources there; given metadata, for that life.
    *
-   * @throws the error of a watch that failed.
+   * @throws the error of a watch that failed; {@link StateError} `not_found` when the life that is meant ended, unless
+   *   that is what was waited for.
    */
   watchFor<Spec>(
     type: ResourceType<Spec, string, never>,
@@ -124,25 +128,34 @@ export interface State extends CoreState {
   ): Promise<Resource<Spec> | Tombstone>;
 
   /**
-   * Asks for the end of a resource. Idempotent.
+   * Asks for the end of a resource; given metadata, of that life, else `version_conflict`. Idempotent.
    *
    * @returns true when nothing keeps it any more: it has no finalizers.
    */
   teardown(pointer: Pointer, options?: DestroyOptions): Promise<boolean>;
   /**
    * Teardown, then wait until the finalizers are gone, then destroy. Done when somebody else destroys it during the wait.
+   * What is created at the address afterwards is left alone.
    *
-   * @throws {StateError} `not_found`, also when somebody else was faster with the last step; `pending_finalizers` when
+   * @throws {StateError} `version_conflict` when given metadata of an earlier life; `not_found`, also when somebody else
+   * was faster with the last step; `pending_finalizers` when
    * somebody added one after the wait.
    */
   teardownAndDestroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
 
-  /** Adds finalizers, whoever owns the resource and whatever its phase. No write when all are there. */
+  /**
+   * Adds finalizers, whoever owns the resource and whatever its phase. No write when all are there.
+   *
+   * @throws {StateError} `not_found`; `version_conflict` when given metadata of an earlier life.
+   */
   addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void>;
   /** Removes finalizers, likewise. */
   removeFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void>;
 
-  /** A signal that aborts when the resource is torn down or destroyed, does not exist, or its watch fails. */
+  /**
+   * A signal that aborts when the resource is torn down or destroyed, does not exist, or its watch fails. It is for one
+   * life: the one whose metadata is given, else the one that is there now.
+   */
   signalWithTeardown(pointer: Pointer, options?: CallOptions): Promise<TeardownSignal>;
 
   /** Releases what the State holds; watches end. Idempotent. */

@@ -197,11 +197,11 @@ describe("teardown", () => {
     const { state, wire } = scriptedClient();
     wire.answers.set(Rpc.teardown, (message) => {
       expect(message).toEqual(encodePointerRequest(Int.ref("one"), "me"));
-      return encodeTeardownResponse(true);
+      return encodeTeardownResponse({ destroyReady: true, comparedLife: false });
     });
     expect(await state.teardown(Int.ref("one"), { owner: "me" })).toBe(true);
     expect(wire.called).toEqual(["Teardown"]);
-    wire.answers.set(Rpc.teardown, () => encodeTeardownResponse(false));
+    wire.answers.set(Rpc.teardown, () => encodeTeardownResponse({ destroyReady: false, comparedLife: false }));
     expect(await state.teardown(Int.ref("one"))).toBe(false);
     wire.answers.set(Rpc.teardown, refused("notFound"));
     await expect(state.teardown(Int.ref("one"))).rejects.toMatchObject({ code: "not_found" });
@@ -224,7 +224,7 @@ describe("teardown", () => {
     expect(phase).toBe("tearingDown");
     expect(await state.teardown(Int.ref("one"))).toBe(true);
     expect(wire.called.slice(3)).toEqual(["Get"]);
-    wire.answers.set(Rpc.teardown, () => encodeTeardownResponse(false));
+    wire.answers.set(Rpc.teardown, () => encodeTeardownResponse({ destroyReady: false, comparedLife: false }));
     core.disconnected();
     expect(await state.teardown(Int.ref("one"))).toBe(false);
     expect(wire.called.slice(4)).toEqual(["Teardown"]);
@@ -239,7 +239,7 @@ describe("teardown", () => {
       left--;
       return EMPTY_MESSAGE;
     });
-    wire.answers.set(Rpc.teardown, () => encodeTeardownResponse(true));
+    wire.answers.set(Rpc.teardown, () => encodeTeardownResponse({ destroyReady: true, comparedLife: false }));
     await state.teardownAndDestroy(Int.ref("one"));
     expect(wire.called).toEqual(["TeardownAndDestroy", "Get", "Destroy"]);
     await state.teardownAndDestroy(Int.ref("one"));

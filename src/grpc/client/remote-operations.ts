@@ -21,9 +21,10 @@ import type {
 } from "../../state/index.ts";
 import { encodeListRequest } from "../messages/list-request.ts";
 import { encodePointerRequest } from "../messages/pointer-request.ts";
-import { checkMessage } from "../messages/teardown-response.ts";
+import { decodeTeardownResponse } from "../messages/teardown-response.ts";
 import { encodeCreateRequest, encodeUpdateRequest } from "../messages/write-request.ts";
 import { Rpc } from "../rpc.ts";
+import type { LifeCheck } from "./life-check.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 import { BatchWatch, EventWatch } from "./remote-watch.ts";
 import type { WatchFeed } from "./watch-feed.ts";
@@ -34,10 +35,12 @@ import { kindTargetOf, targetOf } from "./watch-target.ts";
 /** The operations that every server has. */
 export class RemoteOperations implements CoreState {
   protected readonly calls: RemoteCalls;
+  protected readonly lives: LifeCheck;
   readonly #types: TypeRegistry;
 
-  constructor(calls: RemoteCalls, types: TypeRegistry) {
+  constructor(calls: RemoteCalls, lives: LifeCheck, types: TypeRegistry) {
     this.calls = calls;
+    this.lives = lives;
     this.#types = types;
   }
 
@@ -72,7 +75,9 @@ export class RemoteOperations implements CoreState {
   }
 
   async destroy(pointer: Pointer, { owner, signal }: DestroyOptions = {}): Promise<void> {
-    return this.calls.unary(Rpc.destroy, pointer, encodePointerRequest(pointer, owner), signal, checkMessage);
+    const life = await this.lives.before(pointer, signal);
+    const message = encodePointerRequest(pointer, owner, life);
+    this.lives.after(await this.calls.unary(Rpc.destroy, pointer, message, signal, decodeTeardownResponse));
   }
 
   async watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {

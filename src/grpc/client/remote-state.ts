@@ -1,10 +1,11 @@
 import type { Pointer } from "../../resource/index.ts";
 import { wrapState, type DestroyOptions, type State } from "../../state/index.ts";
 import { encodePointerRequest } from "../messages/pointer-request.ts";
-import { checkMessage, decodeTeardownResponse } from "../messages/teardown-response.ts";
+import { decodeTeardownResponse, type TeardownResponse } from "../messages/teardown-response.ts";
 import { Rpc } from "../rpc.ts";
 import { isGrpcError, Status } from "../../rpc/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
+import { LifeCheck } from "./life-check.ts";
 import { RemoteCalls, type Wire } from "./remote-calls.ts";
 import { RemoteOperations } from "./remote-operations.ts";
 
@@ -18,8 +19,9 @@ export class RemoteState extends RemoteOperations {
 
   constructor(wire: Wire, options: ResolvedClientOptions) {
     const calls = new RemoteCalls(wire, options);
-    super(calls, options.types);
-    this.#composed = wrapState(new RemoteOperations(calls, options.types), { clock: options.clock });
+    const lives = new LifeCheck(calls);
+    super(calls, lives, options.types);
+    this.#composed = wrapState(new RemoteOperations(calls, lives, options.types), { clock: options.clock });
   }
 
   /** Number of watches that are not over. */
@@ -28,20 +30,29 @@ export class RemoteState extends RemoteOperations {
   }
 
   async teardown(pointer: Pointer, options: DestroyOptions = {}): Promise<boolean> {
-    return this.#callOr(Rpc.teardown, pointer, options, decodeTeardownResponse, () =>
-      this.#composed.teardown(pointer, options),
+    return this.#callOr(
+      Rpc.teardown,
+      pointer,
+      options,
+      ({ destroyReady }) => destroyReady,
+      () => this.#composed.teardown(pointer, options),
     );
   }
 
   async teardownAndDestroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
-    return this.#callOr(Rpc.teardownAndDestroy, pointer, options, checkMessage, () =>
-      this.#composed.teardownAndDestroy(pointer, options),
+    return this.#callOr(
+      Rpc.teardownAndDestroy,
+      pointer,
+      options,
+      () => undefined,
+      () => this.#composed.teardownAndDestroy(pointer, options),
     );
   }
 
   /** There is no connection any more; on the next one the server may be another, or a newer one. */
   disconnected(): void {
     this.#lacking.clear();
+    this.lives.disconnected();
   }
 
   /** There is a connection again. */
@@ -57,12 +68,16 @@ export class RemoteState extends RemoteOperations {
     rpc: Rpc,
     pointer: Pointer,
     { owner, signal }: DestroyOptions,
-    read: (answer: Uint8Array) => T,
+    result: (response: TeardownResponse) => T,
     compose: () => Promise<T>,
   ): Promise<T> {
     if (this.#lacking.has(rpc)) return compose();
+    const life = await this.lives.before(pointer, signal);
+    const message = encodePointerRequest(pointer, owner, life);
     try {
-      return await this.calls.unary(rpc, pointer, encodePointerRequest(pointer, owner), signal, read);
+      const response = await this.calls.unary(rpc, pointer, message, signal, decodeTeardownResponse);
+      this.lives.after(response);
+      return result(response);
     } catch (error) {
       if (!isGrpcError(error, Status.unimplemented)) throw error;
     }

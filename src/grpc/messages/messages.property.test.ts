@@ -12,8 +12,10 @@ import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import {
   createTombstone,
+  EPOCH,
   isTombstone,
   LabelOperator,
+  lifeOf,
   OpaqueSpec,
   Phase,
   sameResource,
@@ -115,7 +117,7 @@ function withUnknownFields<M extends Message>(message: M, numbers: readonly numb
     const unknown = [];
     for (let i = 0; i < 2; i++) {
       const { wireType, data } = UNKNOWN[next % UNKNOWN.length] ?? UNKNOWN[0];
-      unknown.push({ no: 100 + (numbers[next++ % numbers.length] ?? 0), wireType, data: Uint8Array.from(data) });
+      unknown.push({ no: 2000 + (numbers[next++ % numbers.length] ?? 0), wireType, data: Uint8Array.from(data) });
     }
     Object.assign(value, { $unknown: unknown });
   };
@@ -130,7 +132,7 @@ const UNKNOWN = [
   { wireType: 2, data: [3, 0xff, 0xfe, 0xfd] },
   { wireType: 5, data: [1, 2, 3, 4] },
 ] as const;
-const numbers = fc.array(fc.integer({ min: 0, max: 2 ** 29 - 101 }), { minLength: 1, maxLength: 8 });
+const numbers = fc.array(fc.integer({ min: 0, max: 2 ** 29 - 2001 }), { minLength: 1, maxLength: 8 });
 
 function expectSameMessage<Desc extends DescMessage>(desc: Desc, ours: Uint8Array, theirs: MessageShape<Desc>): void {
   expect(Buffer.from(ours)).toEqual(Buffer.from(toBinary(desc, theirs)));
@@ -229,11 +231,19 @@ describe("resources", () => {
 const pointer = fc.record({ namespace: text, type: text, id: text });
 
 describe("requests", () => {
-  test.prop([pointer, text, numbers])("about one resource", (of, owner, added) => {
-    const message = create(DestroyRequestSchema, { ...of, options: { owner } });
-    expectSameMessage(DestroyRequestSchema, encodePointerRequest(of, owner), message);
+  const life = fc.option(
+    fc.record({
+      seconds: fc.bigInt({ min: 0n, max: 4_102_444_800n }),
+      nanos: fc.integer({ min: 1, max: 999_999_999 }),
+    }),
+    { nil: undefined },
+  );
+  test.prop([pointer, text, life, numbers])("about one resource, or one life of it", (of, owner, at, added) => {
+    const message = create(DestroyRequestSchema, { ...of, options: { owner, ...(at && { life: at }) } });
+    const created = at && formatInstant(Number(at.seconds), at.nanos);
+    expectSameMessage(DestroyRequestSchema, encodePointerRequest(of, owner, created), message);
     const wire = toBinary(DestroyRequestSchema, withUnknownFields(message, added));
-    expect(decodePointerRequest(wire)).toEqual({ pointer: of, owner });
+    expect(decodePointerRequest(wire)).toEqual({ pointer: { ...of, created }, owner });
   });
 
   test.prop([resourceMessage, text, numbers])("to create", (resourceSent, owner, added) => {
@@ -247,13 +257,16 @@ describe("requests", () => {
 
   const phase = fc.constantFrom<ExpectedPhase>("running", "tearingDown", "any");
   test.prop([resourceMessage, text, phase, numbers])("to update", (resourceSent, owner, expectedPhase, added) => {
-    const options = expectedPhase === "any" ? { owner } : { owner, expectedPhase };
-    const message = create(UpdateRequestSchema, { newResource: resourceSent, options });
     const sent = resourceOf(resourceSent);
+    const at = lifeOf(sent.metadata) === undefined ? undefined : resourceSent.metadata?.created;
+    const phaseOption = expectedPhase === "any" ? {} : { expectedPhase };
+    const options = { owner, ...phaseOption, ...(at && { life: at }) };
+    const message = create(UpdateRequestSchema, { newResource: resourceSent, options });
     expectSameMessage(UpdateRequestSchema, encodeUpdateRequest(encoder, sent, owner, expectedPhase), message);
     const received = decodeUpdateRequest(decoder, toBinary(UpdateRequestSchema, withUnknownFields(message, added)));
     expect(received).toMatchObject({ owner, expectedPhase });
     expect(sameResource(received.resource, sent)).toBe(true);
+    expect(received.resource.metadata.created).toBe(lifeOf(sent.metadata) ?? EPOCH);
   });
 
   const WIRE_OPERATION = {
@@ -340,11 +353,11 @@ describe("requests", () => {
 });
 
 describe("answers", () => {
-  test.prop([fc.boolean(), numbers])("to a teardown", (destroyReady, added) => {
-    const message = create(TeardownResponseSchema, { destroyReady });
-    expectSameMessage(TeardownResponseSchema, encodeTeardownResponse(destroyReady), message);
+  test.prop([fc.boolean(), fc.boolean(), numbers])("to a teardown", (destroyReady, comparedLife, added) => {
+    const message = create(TeardownResponseSchema, { destroyReady, comparedLife });
+    expectSameMessage(TeardownResponseSchema, encodeTeardownResponse({ destroyReady, comparedLife }), message);
     const wire = toBinary(TeardownResponseSchema, withUnknownFields(message, added));
-    expect(decodeTeardownResponse(wire)).toBe(destroyReady);
+    expect(decodeTeardownResponse(wire)).toEqual({ destroyReady, comparedLife });
   });
 });
 

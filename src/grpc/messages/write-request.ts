@@ -1,16 +1,15 @@
-import { WireReader, type WireWriter } from "../../wire/index.ts";
-import { parsePhase, StateError, type Resource } from "../../resource/index.ts";
+import { WireReader } from "../../wire/index.ts";
+import { EPOCH, lifeOf, parsePhase, StateError, type Resource } from "../../resource/index.ts";
 import type { ExpectedPhase } from "../../state/index.ts";
 import { encodeMessage } from "./encode-message.ts";
-import { readOwnerOptions, writeOwnerOptions } from "./pointer-request.ts";
+import { writeLife, WriteOptionParts, writeOwner } from "./write-options.ts";
 import type { ResourceDecoder, ResourceEncoder, ResourceParts } from "../../protobuf/index.ts";
 
 const CREATE_RESOURCE_TAG = 0x0a;
 const CREATE_OPTIONS_TAG = 0x12;
 const UPDATE_RESOURCE_TAG = 0x12;
 const UPDATE_OPTIONS_TAG = 0x1a;
-/** Tags of UpdateOptions. */
-const OWNER_TAG = 0x0a;
+/** Of UpdateOptions. */
 const EXPECTED_PHASE_TAG = 0x12;
 
 /** About what the options take. */
@@ -22,7 +21,7 @@ export interface CreateRequest {
   readonly owner: string;
 }
 
-/** What an Update request says. */
+/** What an Update request says. The resource names a life only if the options do, whatever its metadata says. */
 export interface UpdateRequest extends CreateRequest {
   readonly expectedPhase: ExpectedPhase;
 }
@@ -32,7 +31,9 @@ export function encodeCreateRequest(encoder: ResourceEncoder, resource: Resource
   const field = encoder.encodeField(resource);
   return encodeMessage((writer) => {
     writer.raw(field);
-    writeOwnerOptions(writer, CREATE_OPTIONS_TAG, owner);
+    const options = writer.open(CREATE_OPTIONS_TAG);
+    writeOwner(writer, owner);
+    writer.close(options);
   }, field.length + OPTIONS_BYTES);
 }
 
@@ -47,14 +48,11 @@ export function encodeUpdateRequest(
   return encodeMessage((writer) => {
     writer.bytesField(UPDATE_RESOURCE_TAG, bytes);
     const options = writer.open(UPDATE_OPTIONS_TAG);
-    writeUpdateOptions(writer, owner, expectedPhase);
+    writeOwner(writer, owner);
+    if (expectedPhase !== "any") writer.stringField(EXPECTED_PHASE_TAG, expectedPhase);
+    writeLife(writer, lifeOf(resource.metadata));
     writer.close(options);
   }, bytes.length + OPTIONS_BYTES);
-}
-
-function writeUpdateOptions(writer: WireWriter, owner: string, expectedPhase: ExpectedPhase): void {
-  if (owner !== "") writer.stringField(OWNER_TAG, owner);
-  if (expectedPhase !== "any") writer.stringField(EXPECTED_PHASE_TAG, expectedPhase);
 }
 
 /**
@@ -64,13 +62,13 @@ function writeUpdateOptions(writer: WireWriter, owner: string, expectedPhase: Ex
 export function decodeCreateRequest(decoder: ResourceDecoder, bytes: Uint8Array): CreateRequest {
   const reader = new WireReader(bytes);
   let parts: ResourceParts | undefined;
-  let owner = "";
+  const options = new WriteOptionParts();
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
     if (tag === CREATE_RESOURCE_TAG) parts = decoder.read(reader, parts);
-    else if (tag === CREATE_OPTIONS_TAG) owner = readOwnerOptions(reader, owner);
+    else if (tag === CREATE_OPTIONS_TAG) options.read(reader);
     else reader.skip(tag);
   }
-  return { resource: resourceOf(decoder, parts), owner };
+  return { resource: decoder.resource(required(parts)), owner: options.owner };
 }
 
 /**
@@ -80,25 +78,25 @@ export function decodeCreateRequest(decoder: ResourceDecoder, bytes: Uint8Array)
 export function decodeUpdateRequest(decoder: ResourceDecoder, bytes: Uint8Array): UpdateRequest {
   const reader = new WireReader(bytes);
   let parts: ResourceParts | undefined;
-  let owner = "";
+  const options = new WriteOptionParts();
   let phase: string | undefined;
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
     if (tag === UPDATE_RESOURCE_TAG) parts = decoder.read(reader, parts);
     else if (tag === UPDATE_OPTIONS_TAG) {
       const outer = reader.enter();
       for (let inner = reader.tag(); inner !== 0; inner = reader.tag()) {
-        if (inner === OWNER_TAG) owner = reader.string();
-        else if (inner === EXPECTED_PHASE_TAG) phase = reader.string();
-        else reader.skip(inner);
+        if (inner === EXPECTED_PHASE_TAG) phase = reader.string();
+        else options.readField(reader, inner);
       }
       reader.leave(outer);
     } else reader.skip(tag);
   }
   const expectedPhase = phase === undefined ? "any" : parsePhase(phase);
-  return { resource: resourceOf(decoder, parts), owner, expectedPhase };
+  const resource = decoder.resource(required(parts), { created: options.life ?? EPOCH });
+  return { resource, owner: options.owner, expectedPhase };
 }
 
-function resourceOf(decoder: ResourceDecoder, parts: ResourceParts | undefined): Resource {
+function required(parts: ResourceParts | undefined): ResourceParts {
   if (parts === undefined) throw new StateError("invalid", "the request came without a resource");
-  return decoder.resource(parts);
+  return parts;
 }

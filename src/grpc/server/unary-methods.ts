@@ -1,5 +1,6 @@
+import { lifeOf } from "../../resource/index.ts";
 import { decodePointerRequest } from "../messages/pointer-request.ts";
-import { EMPTY_MESSAGE, encodeTeardownResponse } from "../messages/teardown-response.ts";
+import { encodeTeardownResponse } from "../messages/teardown-response.ts";
 import { decodeCreateRequest, decodeUpdateRequest } from "../messages/write-request.ts";
 import { Rpc } from "../rpc.ts";
 import type { ServerCall } from "../../rpc/index.ts";
@@ -32,13 +33,14 @@ export function unaryMethods(service: StateService): readonly Method[] {
     const { pointer, owner } = decodePointerRequest(call.message);
     await admit(call, "destroy", pointer);
     await state.destroy(pointer, { owner, signal: call.signal });
-    return EMPTY_MESSAGE;
+    return encodeTeardownResponse({ destroyReady: false, comparedLife: lifeOf(pointer) !== undefined });
   };
 
   const teardown = async (call: ServerCall): Promise<Uint8Array> => {
     const { pointer, owner } = decodePointerRequest(call.message);
     await admit(call, "destroy", pointer);
-    return encodeTeardownResponse(await derived.teardown(pointer, { owner, signal: call.signal }));
+    const destroyReady = await derived.teardown(pointer, { owner, signal: call.signal });
+    return encodeTeardownResponse({ destroyReady, comparedLife: lifeOf(pointer) !== undefined });
   };
 
   const teardownAndDestroy = async (call: ServerCall): Promise<Uint8Array> => {
@@ -48,7 +50,7 @@ export function unaryMethods(service: StateService): readonly Method[] {
     // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
     // would cancel a call that was done.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    return EMPTY_MESSAGE;
+    return encodeTeardownResponse({ destroyReady: false, comparedLife: lifeOf(pointer) !== undefined });
   };
 
   return [

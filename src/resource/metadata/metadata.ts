@@ -15,7 +15,10 @@ export interface Metadata extends Pointer {
   /** Name of the controller that manages the resource; empty when nobody does. */
   readonly owner: string;
   readonly phase: Phase;
-  /** RFC 3339. Set by the State on create; the Unix epoch before. Not part of equality. */
+  /**
+   * RFC 3339. Set by the State on create, to a time that no other resource of the kind has; the Unix epoch before. Not part
+   * of equality, but together with the id it names one life of the resource.
+   */
   readonly created: string;
   /** RFC 3339. Set by the State on every write; the Unix epoch before. Not part of equality. */
   readonly updated: string;

@@ -7,7 +7,7 @@ import type {
 } from "../../controller/index.ts";
 import type { Logger } from "../../log/index.ts";
 import {
-  isNotFound,
+  hasCode,
   type AnyResourceType,
   type Change,
   type Kind,
@@ -180,7 +180,8 @@ export class ControllerFacade implements ControllerState {
     try {
       await this.#owned.removeFinalizer(pointer, ...finalizers);
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      // Gone, or another life is at its address: then its finalizer went with it.
+      if (!hasCode(error, "not_found", "version_conflict")) throw error;
     }
   }
 

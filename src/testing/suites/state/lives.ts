@@ -132,8 +132,8 @@ export const lives: readonly Scenario[] = [
       const { state } = world;
       const first = await world.create("var/run");
       const waiting = state.watchFor(first.metadata, { phases: [Phase.tearingDown] });
-      await state.destroy(first.metadata);
-      await world.within("the end of the wait", rejectsWith(waiting, "not_found"));
+      const ended = rejectsWith(waiting, "not_found");
+      await world.within("the end of the wait", Promise.all([ended, state.destroy(first.metadata)]));
       const second = await world.create("var/run");
       const late = state.watchFor(first.metadata, { events: [EventType.created, EventType.updated] });
       await world.within("the end of a wait that began late", rejectsWith(late, "not_found"));
