@@ -2,10 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { silentLogger } from "homeostat";
 import { describe, expect, test } from "vitest";
 
-import { openSupervisor } from "./supervisor.ts";
 import {
   ManifestFolder,
   serviceManifest,
@@ -46,15 +44,14 @@ describe("supervisor under abuse", { timeout: TIMEOUT_MS }, () => {
       ),
     );
     await world.ready("s49");
-    await world.supervisor.stop();
-    await world.running;
+    await world.stop();
     expect(await world.folder.processes()).toEqual([]);
   });
 
   test.runIf(existsSync("/dev/full"))(
     "a full log disk stops neither service nor supervisor, and is told until there is room again",
     async () => {
-      await using folder = await ManifestFolder.create({
+      const folder = await ManifestFolder.create({
         "a.yaml": serviceManifest("a", {
           command: ["sh", "-c", "i=0; while :; do i=$((i+1)); echo line $i; echo $i > progress; sleep 0.01; done"],
         }),
@@ -62,8 +59,7 @@ describe("supervisor under abuse", { timeout: TIMEOUT_MS }, () => {
       const log = join(folder.path, ".homeostat", "logs", "a.log");
       await mkdir(join(log, ".."), { recursive: true });
       await symlink("/dev/full", log);
-      await using supervisor = await openSupervisor({ folder: folder.path, logger: silentLogger });
-      await using world = SupervisorWorld.of(folder, supervisor);
+      await using world = await SupervisorWorld.start(folder);
 
       const { pid } = await world.service("a", ({ reason }) => reason.includes("ENOSPC"));
       const progress = async () => Number(await folder.read("progress").catch(() => "0"));
@@ -85,12 +81,11 @@ describe("supervisor under abuse", { timeout: TIMEOUT_MS }, () => {
       "a.yaml": serviceManifest("a", { command: ["yes", "0123456789"], log: { maxBytes: 100_000, maxFiles: 2 } }),
     });
     await world.ready("a");
-    const log = (suffix: string) => join(world.supervisor.stateFolder, "logs", `a.log${suffix}`);
+    const log = (suffix: string) => join(world.stateFolder, "logs", `a.log${suffix}`);
     await expect
       .poll(async () => (await readFile(log(".2")).catch(() => "")).length, { timeout: DEADLINE_MS })
       .toBeGreaterThan(0);
-    await world.supervisor.stop();
-    await world.running;
+    await world.stop();
     for (const suffix of ["", ".1", ".2"]) expect((await readFile(log(suffix))).length).toBeLessThanOrEqual(100_000);
     await expect(readFile(log(".3"))).rejects.toThrow("ENOENT");
   });

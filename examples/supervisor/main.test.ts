@@ -1,6 +1,9 @@
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { connect } from "homeostat/grpc";
 import { describe, expect, test } from "vitest";
@@ -63,7 +66,7 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     await using folder = await ManifestFolder.create({ "a.yaml": serviceManifest("a", { command: SLEEP }) });
     const address = `unix:${join(folder.path, "socket")}`;
     await using program = new SupervisorProgram(folder.path, "--listen", address);
-    await program.says(/homeostat -- get status -w --endpoint unix:[^]*a: ready/);
+    await program.says(/homeostat -- get svc -w --endpoint unix:[^]*a: ready/);
     await using state = connect(address, { types: [Service, ServiceStatus] });
     expect((await state.get(ServiceStatus, "a")).spec.state).toBe("running");
     await expect(state.teardown(Service.ref("a"))).rejects.toThrow("ManifestController");
@@ -99,7 +102,9 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     await using program = new SupervisorProgram(folder.path);
     await program.says(/b: ready/);
     // In reverse order, although the supervisor that knew the order is dead.
-    expect(program.output).toMatch(/b: stops what a killed supervisor left[^]*a: stops what a killed supervisor left/);
+    expect(program.output).toMatch(
+      /b: stopping what a killed supervisor left[^]*a: stopping what a killed supervisor left/,
+    );
     program.kill("SIGTERM");
     expect(await program.ended()).toBe(0);
     expect(await folder.processes()).toEqual([]);
@@ -114,7 +119,7 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
       "c.yaml": serviceManifest("c", { command: SLEEP, dependsOn: ["b"] }),
     });
     await using _cleanup = { [Symbol.asyncDispose]: () => killAll(folder) };
-    for (let lines = 1; lines <= 8; lines++) {
+    for (let lines = 1; lines <= 6; lines++) {
       await using program = new SupervisorProgram(folder.path);
       await program.says(new RegExp(`(?:.*\n){${lines}}`));
       program.kill("SIGKILL");
@@ -142,8 +147,8 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     // Nothing asks for it any more: it has to go all the same.
     await folder.remove("a.yaml");
     await using second = new SupervisorProgram(folder.path);
-    await second.says(/keeps /);
-    expect(second.output).toContain(`a: stops what a killed supervisor left running (pid ${orphan?.pid})`);
+    await second.says(/keeping /);
+    expect(second.output).toContain(`a: stopping what a killed supervisor left running (pid ${orphan?.pid})`);
     expect(await folder.processes()).toEqual([]);
     second.kill("SIGTERM");
     expect(await second.ended()).toBe(0);
@@ -159,7 +164,6 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     expect(await folder.processes()).toHaveLength(1);
     first.kill("SIGINT");
     expect(await first.ended()).toBe(0);
-    expect(await readdir(join(folder.path, ".homeostat", "lock"))).toEqual([]);
   });
 
   test("a second Ctrl-C kills what will not stop, and the exit code tells", async () => {
@@ -178,11 +182,40 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     program.kill("SIGINT");
     const again = setInterval(() => program.kill("SIGINT"), 100);
     try {
-      await program.says(/kills all services/);
+      await program.says(/killing all services/);
     } finally {
       clearInterval(again);
     }
     expect(await program.ended()).toBe(1);
+    expect(await folder.processes()).toEqual([]);
+  });
+
+  test("a second Ctrl-C ends it even if nobody reads its output any more", async () => {
+    await using folder = await ManifestFolder.create({
+      "a.yaml": serviceManifest("a", {
+        command: ["sh", "-c", "trap '' TERM; touch up; while :; do sleep 0.05; done"],
+        stopGraceMs: 86_400_000,
+      }),
+      "b.yaml": Array.from({ length: 10 }, (_, i) =>
+        serviceManifest(`b${i}`, { command: ["true"], backoff: { initialMs: 1, maxMs: 1 } }),
+      ).join(""),
+    });
+    await using _cleanup = { [Symbol.asyncDispose]: () => killAll(folder) };
+    const main = join(import.meta.dirname, "main.ts");
+    const script = `exec "$0" --conditions=source ${main} ${folder.path} --listen none --log-level debug 2>&1`;
+    const child = spawn("/bin/sh", ["-c", script, process.execPath], { stdio: ["ignore", "pipe", "ignore"] });
+    const ended = once(child, "exit");
+    // What a pipe holds, and then nothing more.
+    child.stdout.once("readable", () => {});
+    await expect.poll(() => folder.read("up").catch(() => undefined), { timeout: DEADLINE_MS }).toBe("");
+    await sleep(2_000);
+    child.kill("SIGINT");
+    await sleep(700);
+    child.kill("SIGINT");
+    const late = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS);
+    expect(await ended).toEqual([1, null]);
+    clearTimeout(late);
+    child.stdout.destroy();
     expect(await folder.processes()).toEqual([]);
   });
 

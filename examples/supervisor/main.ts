@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { parseCommandLine } from "./command-line.ts";
 import { runSupervisor } from "./terminal/run-supervisor.ts";
 
@@ -17,4 +19,7 @@ switch (commandLine.kind) {
       console.error(`The supervisor cannot go on: ${(error as Error).message}`);
       process.exitCode = 1;
     }
+    // Whoever reads the output gets the rest of it, but does not keep the process.
+    await Promise.race([new Promise((resolve) => process.stdout.write("", resolve)), sleep(1_000)]);
+    process.exit();
 }

@@ -1,7 +1,11 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { describe, expect, test } from "vitest";
 
-import { ServiceStatus } from "./resources/index.ts";
-import { manifest, serviceManifest, SupervisorWorld, TIMEOUT_MS } from "./testing/supervisor-world.ts";
+import { ConfigFileStatus, ServiceStatus } from "./resources/index.ts";
+import { manifest, ManifestFolder, serviceManifest, SupervisorWorld, TIMEOUT_MS } from "./testing/supervisor-world.ts";
 
 const SLEEP = ["sleep", "1000"];
 const GOOD = serviceManifest("good", { command: SLEEP });
@@ -34,21 +38,35 @@ const MISTAKES: readonly Mistake[] = [
     text: "metadata:\n  type: Service\n  id: bad\nspec:\n  cwd: .\n",
     line: 4,
     field: "spec.command",
-    message: /expected array/i,
+    message: /^is missing$/,
   },
   {
     what: "a field of the wrong type",
     text: "metadata:\n  type: Service\n  id: bad\nspec:\n  command: [sleep, '1']\n  stopGraceMs: soon\n",
     line: 6,
     field: "spec.stopGraceMs",
-    message: /expected number/i,
+    message: /^must be of the type number, not string$/,
   },
   {
     what: "an unknown field",
     text: "metadata:\n  type: Service\n  id: bad\nspec:\n  command: [sleep, '1']\n  comand: [x]\n",
     line: 6,
     field: "spec.comand",
-    message: /./,
+    message: /^is not a known field$/,
+  },
+  {
+    what: "a misspelt field, which is not missing as well,",
+    text: "metadata:\n  type: Service\n  id: bad\nspec:\n  comand: [sleep, '1']\n",
+    line: 5,
+    field: "spec.comand",
+    message: /^is not a known field; did you mean command\?$/,
+  },
+  {
+    what: "a word in place of a list",
+    text: "metadata:\n  type: Service\n  id: bad\nspec:\n  command: sleep 1\n",
+    line: 5,
+    field: "spec.command",
+    message: /^must be a list: \[sleep, 1\]$/,
   },
   {
     what: "a name that is taken",
@@ -170,9 +188,13 @@ describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
     ).toMatchObject({
       reason: "waits for a (blocked)",
     });
-    expect((await world.manifest("c.yaml", () => true)).problems).toMatchObject([
-      { severity: "warning", field: "spec.dependsOn", message: "dependency cycle: c → a → b → c" },
+    expect((await world.manifest("a.yaml", () => true)).problems).toMatchObject([
+      { severity: "warning", field: "spec.dependsOn", message: "dependency cycle: a → b → c → a" },
     ]);
+    // One mistake is one line.
+    for (const file of ["b.yaml", "c.yaml", "d.yaml"]) {
+      expect((await world.manifest(file, () => true)).problems).toEqual([]);
+    }
     await world.folder.write("c.yaml", serviceManifest("c", { command: SLEEP }));
     for (const name of ["c", "b", "a", "d"]) await world.ready(name);
   });
@@ -186,8 +208,7 @@ describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
     await world.folder.write("a.yaml", serviceManifest("a", { command: SLEEP, dependsOn: ["b"] }));
     await world.service("a", ({ reason }) => reason === "dependency cycle: a → b → a");
     expect(await world.ready("b")).toMatchObject({ pid, restarts: 0 });
-    await world.supervisor.stop();
-    await world.running;
+    await world.stop();
     expect(await world.folder.processes()).toEqual([]);
   });
 
@@ -197,14 +218,15 @@ describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
         serviceManifest("a", { command: SLEEP }) +
         manifest("ConfigFile", "c", { path: "c.txt", template: "x\n{{ values.port }}", restarts: ["a"] }),
     });
-    const { reason } = await world.service("a", ({ reason: why }) => why.includes("line 2"));
-    expect(reason).toContain("config file c: line 2 of the template: {{ values.port }} leads nowhere");
+    await world.service("a", ({ reason }) => reason === "waits for config file c (failed)");
+    expect((await world.state.get(ConfigFileStatus, "c")).spec.error).toBe(
+      "line 2 of the template: {{ values.port }} leads nowhere: there is no port in values",
+    );
   });
 
   test("a folder that goes away leaves everything running", async () => {
     await using world = await SupervisorWorld.start({ "a.yaml": GOOD });
     const { pid } = await world.ready("good");
-    const { rename } = await import("node:fs/promises");
     await rename(world.folder.path, `${world.folder.path}-moved`);
     const { problems } = await world.manifest("(folder)", () => true);
     expect(problems[0]?.message).toContain("ENOENT");
@@ -212,5 +234,45 @@ describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
     await rename(`${world.folder.path}-moved`, world.folder.path);
     await world.folder.write("b.yaml", serviceManifest("b", { command: SLEEP }));
     await world.ready("b");
+  });
+
+  test("a FIFO, a device and a link that leads nowhere stop neither what runs nor what comes", async () => {
+    await using world = await SupervisorWorld.start({ "a.yaml": GOOD });
+    const { pid } = await world.ready("good");
+    const { path } = world.folder;
+    execFileSync("mkfifo", [join(path, "0-fifo.yaml")]);
+    await symlink("/dev/zero", join(path, "0-device.yaml"));
+    await rename(join(path, "a.yaml"), join(path, "target"));
+    await symlink("target-to-come", join(path, "a.yaml"));
+    const { problems, kept } = await world.manifest("a.yaml", (now) => now.problems.length > 0);
+    expect(problems[0]?.message).toBe("is a symbolic link to target-to-come, which does not exist");
+    expect(kept).toEqual(["Services/good"]);
+    await world.folder.write("b.yaml", serviceManifest("b", { command: SLEEP }));
+    await world.ready("b");
+    await rename(join(path, "target"), join(path, "target-to-come"));
+    await world.manifest("a.yaml", (now) => now.problems.length === 0);
+    expect(await world.ready("good")).toMatchObject({ pid, restarts: 0 });
+  });
+
+  test("a folder behind a symbolic link that is switched is followed", async () => {
+    await using parent = await ManifestFolder.create();
+    for (const version of ["v1", "v2"]) {
+      await mkdir(join(parent.path, version));
+      await writeFile(
+        join(parent.path, version, "a.yaml"),
+        serviceManifest("a", { command: ["sleep", version === "v1" ? "1001" : "1002"] }),
+      );
+    }
+    await symlink("v1", join(parent.path, "current"));
+    await using world = await SupervisorWorld.start(parent, {
+      folder: join(parent.path, "current"),
+      stateFolder: join(parent.path, ".homeostat"),
+    });
+    await world.ready("a");
+    await symlink("v2", join(parent.path, "next"));
+    await rename(join(parent.path, "next"), join(parent.path, "current"));
+    await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
+    await rm(join(parent.path, "v2", "a.yaml"));
+    await world.gone("a");
   });
 });

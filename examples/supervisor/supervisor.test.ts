@@ -1,10 +1,10 @@
-import { readFile, stat } from "node:fs/promises";
+import { chmod, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { EventType } from "homeostat";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
-import { Service, ServiceStatus } from "./resources/index.ts";
+import { HealthStatus, Service, ServiceStatus } from "./resources/index.ts";
 import { manifest, serviceManifest, SupervisorWorld, DEADLINE_MS, TIMEOUT_MS } from "./testing/supervisor-world.ts";
 
 const SLEEP = ["sleep", "1000"];
@@ -37,7 +37,7 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     });
     const { pid } = await world.ready("a");
     expect(await world.folder.processes()).toEqual([{ service: "a", pid }]);
-    const log = join(world.supervisor.stateFolder, "logs", "a.log");
+    const log = join(world.stateFolder, "logs", "a.log");
     await expect.poll(() => readFile(log, "utf8"), { timeout: DEADLINE_MS }).toBe("hello you\n");
   });
 
@@ -57,7 +57,7 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     const ended = order(world, "stopping", names).then(() => {});
     const gone: string[] = [];
     await using watch = await world.state.watchKind(Service, { signal: AbortSignal.timeout(DEADLINE_MS) });
-    const stopped = world.supervisor.stop();
+    const stopped = world.stop();
     for await (const event of watch) {
       if (event.type === EventType.destroyed) gone.push(event.resource.metadata.id);
       if (gone.length === names.length) break;
@@ -65,7 +65,6 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     await stopped;
     await ended;
     expect(gone).toEqual(names.toReversed());
-    await world.running;
     expect(await world.folder.processes()).toEqual([]);
   });
 
@@ -229,9 +228,7 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     const a = await world.ready("a");
     expect(a).toMatchObject({ restarts: 1, startReason: "config file colors changed" });
     expect(Date.parse(a.since)).toBeLessThanOrEqual(Date.parse(b.since));
-    await expect
-      .poll(() => readFile(join(world.supervisor.stateFolder, "logs", "b.log"), "utf8"))
-      .toBe("red darkblue dark");
+    await expect.poll(() => readFile(join(world.stateFolder, "logs", "b.log"), "utf8")).toBe("red darkblue dark");
   });
 
   test("a change of a service that a config file speaks of is one restart, not two", async () => {
@@ -282,5 +279,143 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     const status = await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
     expect(status.startReason).toBe("unhealthy: a-file: exited with code 1: the file is gone");
     expect(await world.ready("b")).toMatchObject({ restarts: 0 });
+  });
+
+  test("a restart can be requested on the command line and in the manifest, as kubectl rollout restart does", async () => {
+    await using world = await SupervisorWorld.start({ "a.yaml": serviceManifest("a", { command: SLEEP }) });
+    await world.ready("a");
+    const annotate = (value: string) =>
+      world.state.modify(
+        Service,
+        "a",
+        (_, { annotations }) => {
+          annotations["supervisor.example.dev/restartedAt"] = value;
+        },
+        { owner: "ManifestController" },
+      );
+    await annotate("2026-01-01T00:00:00Z");
+    const status = await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
+    expect(status.startReason).toBe("a restart was requested");
+    // The manifest is read again, and keeps what it says nothing about.
+    await world.folder.write("b.yaml", serviceManifest("b", { command: SLEEP }));
+    await world.ready("b");
+    expect((await world.state.get(Service, "a")).metadata.annotations).toMatchObject({
+      "supervisor.example.dev/restartedAt": "2026-01-01T00:00:00Z",
+    });
+    expect(await world.ready("a")).toMatchObject({ restarts: 1, failures: 0 });
+    await world.folder.write(
+      "a.yaml",
+      "metadata: { type: Service, id: a, annotations: { kubectl.kubernetes.io/restartedAt: now } }\nspec: { command: [sleep, 1000] }\n",
+    );
+    await world.service("a", ({ ready, restarts }) => ready && restarts === 2);
+  });
+
+  test("values of variables and arguments are the text that is written, and those of npm are not passed on", async () => {
+    const env = "{ A: 0022, B: 1.10, C: yes, D: 1e3, E: , F: 0x1F, G: true, H: null, I: 'quo ted' }";
+    vi.stubEnv("npm_config_secret", "1");
+    await using world = await SupervisorWorld.start({
+      "a.yaml": `metadata: { type: Service, id: a }\nspec:\n  command: [sh, -c, 'printf %s "$1|"; env | sort; exec sleep 1000', x, 007]\n  env: ${env}\n`,
+    }).finally(() => vi.unstubAllEnvs());
+    const log = join(world.stateFolder, "logs", "a.log");
+    await expect.poll(() => readFile(log, "utf8").catch(() => ""), { timeout: DEADLINE_MS }).toContain("PATH=");
+    const output = await readFile(log, "utf8");
+    expect(output).toMatch(/^007\|/);
+    for (const line of ["A=0022", "B=1.10", "C=yes", "D=1e3", "E=", "F=0x1F", "G=true", "H=null", "I=quo ted"]) {
+      expect(output).toContain(`${line}\n`);
+    }
+    expect(output).not.toContain("npm_config_secret");
+    expect((await world.ready("a")).logPath).toBe(log);
+  });
+
+  test("a halted service goes on to see its stop signal", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: SLEEP, stopGraceMs: 86_400_000 }),
+    });
+    const { pid = 0 } = await world.ready("a");
+    process.kill(pid, "SIGSTOP");
+    await world.folder.remove("a.yaml");
+    await world.gone("a");
+  });
+
+  test("a service is asked to stop once, however long it takes, and what it left behind as well", async () => {
+    const script = `
+      trap 'echo leader >> signals; exit' TERM
+      sh -c "trap 'echo child >> signals' TERM; touch up; until [ -e finish ]; do sleep 0.02; done" &
+      while :; do sleep 0.02; done`;
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: ["sh", "-c", script], stopGraceMs: 86_400_000 }),
+    });
+    await world.ready("a");
+    await expect.poll(() => stat(join(world.folder.path, "up")), { timeout: DEADLINE_MS }).toBeDefined();
+    await world.folder.remove("a.yaml");
+    await world.service("a", ({ reason }) => reason !== "");
+    // Each of these wakes every controller again.
+    for (const name of ["b", "c", "d"]) {
+      await world.folder.write(`${name}.yaml`, serviceManifest(name, { command: SLEEP }));
+      await world.ready(name);
+    }
+    await world.folder.write("finish", "");
+    await world.gone("a");
+    expect((await world.folder.read("signals")).split("\n").sort()).toEqual(["", "child", "leader"]);
+  });
+
+  test("a pipe that is held by a process without any mark does not keep a service from ending", async () => {
+    const script = `
+      (ulimit -S -w unlimited || ulimit -S -x unlimited; exec env -i setsid sh -c 'echo $$ > holder; exec sleep 1000') &
+      until [ -s holder ]; do sleep 0.02; done
+      exit 3`;
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: ["sh", "-c", script], restart: "never" }),
+    });
+    try {
+      const { reason } = await world.service("a", ({ state }) => state === "failed");
+      expect(reason).toBe("exited with code 3");
+      process.kill(Number(await world.folder.read("holder")), 0);
+    } finally {
+      process.kill(Number(await world.folder.read("holder")), "SIGKILL");
+    }
+  });
+
+  test("a health check that is removed, or asks about another service, does not count any more", async () => {
+    const check = (service: string) =>
+      manifest("HealthCheck", "h", { service, command: ["false"], startPeriodMs: 0, onUnhealthy: "report" });
+    await using world = await SupervisorWorld.start({
+      "a.yaml": serviceManifest("a", { command: SLEEP }) + serviceManifest("b", { command: SLEEP }),
+      "h.yaml": check("a"),
+    });
+    await world.service("a", ({ health }) => health === "unhealthy");
+    await world.ready("b");
+    await world.folder.write("h.yaml", check("b"));
+    expect(await world.ready("a")).toMatchObject({ health: "none", restarts: 0 });
+    await world.service("b", ({ ready, health }) => !ready && health === "unhealthy");
+    await world.folder.remove("h.yaml");
+    expect(await world.ready("b")).toMatchObject({ health: "none", restarts: 0, reason: "" });
+    await expect.poll(() => world.state.list(HealthStatus)).toEqual([]);
+  });
+
+  test("a check that cannot be run leaves a service alone: unknown, with the reason", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml":
+        serviceManifest("a", { command: SLEEP }) +
+        manifest("HealthCheck", "h", {
+          service: "a",
+          command: ["./probe"],
+          intervalMs: 20,
+          failureThreshold: 1,
+          startPeriodMs: 0,
+        }),
+      probe: "#!/bin/sh\n",
+    });
+    await chmod(join(world.folder.path, "probe"), 0o755);
+    const { pid } = await world.ready("a");
+    await world.folder.remove("probe");
+    expect(await world.service("a", ({ health }) => health === "unknown")).toMatchObject({
+      pid,
+      ready: false,
+      reason: 'h: cannot be checked: cannot start "./probe": there is no such file',
+    });
+    await world.folder.write("probe", "#!/bin/sh\n");
+    await chmod(join(world.folder.path, "probe"), 0o755);
+    expect(await world.ready("a")).toMatchObject({ pid, restarts: 0 });
   });
 });

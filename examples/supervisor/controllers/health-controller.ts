@@ -1,17 +1,14 @@
-import {
-  exclusive,
-  mapped,
-  Phase,
-  queueController,
-  requeueAfter,
-  type Immutable,
-  type QueueController,
-  type Resource,
-} from "homeostat";
+import { resolve } from "node:path";
 
-import { countAnswer } from "../logic/health.ts";
+import { exclusive, mapped, Phase, queueController, requeueAfter, type Immutable } from "homeostat";
+
+import { countAnswer, type Answer } from "../logic/health.ts";
+import { concerning, labelServices } from "../logic/service-labels.ts";
+import { readServices } from "../logic/service-view.ts";
 import { renderTemplate } from "../logic/template.ts";
-import { probeCommand, probeHttp, probeTcp, type CommandSurroundings } from "../process/probe.ts";
+import type { CommandContext } from "../process/launch.ts";
+import { newMark } from "../process/mark.ts";
+import { probeCommand, ProbeNotRunError, probeHttp, probeTcp } from "../process/probe.ts";
 import {
   HealthCheck,
   HealthStatus,
@@ -20,16 +17,10 @@ import {
   type HealthCheckSpec,
   type HealthStatusSpec,
 } from "../resources/index.ts";
-import { servicesForTemplates } from "./config-file-controller.ts";
-import { labelServices } from "./service-labels.ts";
+import { remove } from "./remove.ts";
 
 /** Pace of a check as long as its service has not been well yet, unless its own is faster. Unit: milliseconds. */
 const STARTING_PACE_MS = 250;
-
-export interface HealthControllerOptions {
-  /** Environment and folder that a service's commands run with. */
-  readonly surroundings: (service: string, env: Readonly<Record<string, string>>, cwd: string) => CommandSurroundings;
-}
 
 /** When a check is asked next, for which run, and by which version of its declaration. */
 interface Appointment {
@@ -38,8 +29,13 @@ interface Appointment {
   readonly dueMs: number;
 }
 
-/** Asks running services how they are, each check at its own pace. */
-export function healthController({ surroundings }: HealthControllerOptions): QueueController {
+/**
+ * Asks running services how they are, each check at its own pace.
+ *
+ * @param folder - What the folders of services are relative to.
+ * @param records - Folder of the supervisor's records, for the mark of commands.
+ */
+export function healthController(folder: string, records: string) {
   // Only the pace is kept here: losing it means asking once too often.
   const appointments = new Map<string, Appointment>();
   return queueController({
@@ -52,81 +48,82 @@ export function healthController({ surroundings }: HealthControllerOptions): Que
     async reconcile({ ref, state, clock, signal }) {
       const { id } = ref;
       const check = await state.getOrNull(ref);
-      if (check === undefined || check.metadata.phase !== Phase.running) {
+      if (check?.metadata.phase !== Phase.running) {
         appointments.delete(id);
-        if ((await state.getOrNull(HealthStatus, id)) === undefined) return;
-        await state.teardown(HealthStatus.ref(id));
-        await state.destroy(HealthStatus.ref(id));
-        return;
+        return remove(state, HealthStatus.ref(id));
       }
       const { spec } = check;
       const { version } = check.metadata;
       const actual = (await state.getOrNull(ProcessStatus, spec.service))?.spec;
-      const tell = (status: HealthStatusSpec) =>
+      const report = (status: HealthStatusSpec) =>
         state.modify(HealthStatus, id, (_, { labels }) => {
           labelServices(labels, [spec.service]);
           return status;
         });
       const run = actual?.run ?? 0;
       const before = (await state.getOrNull(HealthStatus, id))?.spec;
-      const known = before?.run === run && before.service === spec.service ? before : fresh(spec, run);
-      if (actual?.phase !== "running" || actual.startedAt === undefined) {
-        await tell(fresh(spec, run));
-        return;
-      }
-      await tell(known);
+      const isRunning = actual?.phase === "running" && actual.startedAt !== undefined;
+      const known = isRunning && before?.run === run && before.service === spec.service ? before : fresh(spec, run);
+      await report(known);
+      if (!isRunning) return;
 
-      const upMs = clock.now() - Date.parse(actual.startedAt);
+      const upMs = clock.now() - Date.parse(actual.startedAt ?? "");
       if (upMs < spec.initialDelayMs) return requeueAfter(spec.initialDelayMs - upMs);
       const appointment = appointments.get(id);
       const waitMs = (appointment?.dueMs ?? 0) - clock.monotonic();
       if (appointment?.run === run && appointment.version === version && waitMs > 0) return requeueAfter(waitMs);
-      // Whoever waits for a service to become ready should not wait for the next round as well.
+      // What waits for a service to become ready should not wait for the next round as well.
       const paceMs = known.health === "unknown" ? Math.min(spec.intervalMs, STARTING_PACE_MS) : spec.intervalMs;
       appointments.set(id, { run, version, dueMs: clock.monotonic() + paceMs });
 
-      const services = new Map((await state.list(Service)).map(({ metadata, spec: data }) => [metadata.id, data]));
-      const service = services.get(spec.service);
-      const around = surroundings(spec.service, service?.env ?? {}, service?.cwd ?? ".");
-      const failure = await ask(spec, { services: servicesForTemplates(services) }, around, signal);
-      await tell(countAnswer(spec, known, failure, upMs));
+      const { env = {}, cwd = "." } = (await state.getOrNull(Service, spec.service))?.spec ?? {};
+      const services = await readServices(state, spec.http ?? "", spec.tcp ?? "", ...(spec.command ?? []));
+      const context = { cwd: resolve(folder, cwd), env, mark: newMark(records, spec.service) };
+      const answer = await ask(spec, { services }, context, signal);
+      await report(countAnswer(spec, known, answer, upMs));
       return requeueAfter(Math.max(1, (appointments.get(id)?.dueMs ?? 0) - clock.monotonic()));
     },
     async mapInput({ input, state }) {
-      return (await state.list(HealthCheck))
-        .filter(({ spec }) => spec.service === input.id)
-        .map(({ metadata }: Resource) => HealthCheck.ref(metadata.id));
+      const checks = await state.list(HealthCheck, { labels: concerning(input.id) });
+      return checks.map(({ metadata }) => HealthCheck.ref(metadata.id));
     },
   });
 }
 
-const fresh = ({ service, onUnhealthy }: Immutable<HealthCheckSpec>, run: number): HealthStatusSpec => ({
+const fresh = ({ service }: Immutable<HealthCheckSpec>, run: number): HealthStatusSpec => ({
   service,
   run,
   health: "unknown",
   successes: 0,
   failures: 0,
   message: "",
-  restart: onUnhealthy === "restart",
 });
 
-/** Resolves to what is wrong, or to undefined when nothing is. Rejects only when the supervisor stops. */
+/** Rejects only when the supervisor stops. */
 async function ask(
   { http, tcp, command, timeoutMs }: Immutable<HealthCheckSpec>,
   data: Readonly<Record<string, unknown>>,
-  around: CommandSurroundings,
+  context: CommandContext,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const either = AbortSignal.any([signal, timeout]);
-  const fill = (text: string) => renderTemplate(text, data);
+  const fill = (text: string) => {
+    try {
+      return renderTemplate(text, data);
+    } catch (error) {
+      throw new ProbeNotRunError((error as Error).message);
+    }
+  };
   try {
     if (http !== undefined) await probeHttp(fill(http), either);
     else if (tcp !== undefined) await probeTcp(fill(tcp), either);
-    else await probeCommand((command ?? []).map(fill), around, either);
-    return undefined;
+    else await probeCommand((command ?? []).map(fill), context, either);
+    return { kind: "good" };
   } catch (error) {
     signal.throwIfAborted();
-    return timeout.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
+    const { message } = error as Error;
+    if (error instanceof ProbeNotRunError) return { kind: "none", message: `cannot be checked: ${message}` };
+    return { kind: "bad", message: timeout.aborted ? `no answer within ${timeoutMs} ms` : message };
   }
 }

@@ -1,16 +1,17 @@
-import { exclusive, mapped, queueController, type ControllerState, type QueueController } from "homeostat";
+import { exclusive, mapped, queueController, type ControllerState } from "homeostat";
 
 import type { ProcessTable } from "../process/process-table.ts";
 import { Process, ProcessStatus, type ProcessSpec } from "../resources/index.ts";
+import { remove } from "./remove.ts";
 
 /**
- * Makes processes what they are wanted to be, and tells what they are.
+ * Makes processes what they are wanted to be, and reports what they are.
  *
- * Its run hook tells of what happens by itself: a process that ends, a log that cannot be written. That wakes the
- * controller, too, so that a run that waits for the end of the one before starts then.
+ * Its run hook reports what happens without being asked for: a process that ends, a log that cannot be written. That
+ * wakes the controller as well, so that a run that waits for the end of the one before starts then.
  */
-export function processController(table: ProcessTable): QueueController {
-  return queueController({
+export const processController = (table: ProcessTable) =>
+  queueController({
     name: "ProcessController",
     primary: Process,
     inputs: [mapped(ProcessStatus, (status) => [Process.ref(status.id)])],
@@ -18,36 +19,33 @@ export function processController(table: ProcessTable): QueueController {
     concurrency: 16,
     async reconcile({ ref, state }) {
       const { id } = ref;
-      const wanted = await state.getOrNull(ref);
-      if (wanted === undefined) {
+      const process = await state.getOrNull(ref);
+      if (process === undefined) {
         table.stop(id, "SIGTERM", 10_000);
         if (table.isAlive(id)) return;
         table.forget(id);
-        if ((await state.getOrNull(ProcessStatus, id)) === undefined) return;
-        await state.teardown(ProcessStatus.ref(id));
-        await state.destroy(ProcessStatus.ref(id));
-        return;
+        return remove(state, ProcessStatus.ref(id));
       }
-      const { run, wanted: goal, stopSignal, stopGraceMs } = wanted.spec;
+      const { run, wanted, stopSignal, stopGraceMs } = process.spec;
       const started = table.runOf(id) === run;
-      if (goal === "stopped" || !started) table.stop(id, stopSignal, stopGraceMs);
-      if (goal === "running" && !started && !table.isAlive(id))
-        table.start(id, structuredClone(wanted.spec) as ProcessSpec);
-      await tell(table, state, id, run);
+      if (wanted === "stopped" || !started) table.stop(id, stopSignal, stopGraceMs);
+      if (wanted === "running" && !started && !table.isAlive(id)) {
+        table.start(id, structuredClone(process.spec) as ProcessSpec);
+      }
+      await report(table, state, id, run);
     },
     async runHook({ state, signal }) {
       for await (const id of table.changes(signal)) {
         const process = await state.getOrNull(Process, id);
-        await tell(table, state, id, process?.spec.run ?? table.runOf(id) ?? 0);
+        await report(table, state, id, process?.spec.run ?? table.runOf(id) ?? 0);
       }
     },
   });
-}
 
-/** Writes down how the process is at this moment. Whoever writes last, writes the latest: it is looked up in the write. */
-async function tell(
+/** Writes the status of this moment: it is looked up in the write, so that the last one written is the latest. */
+async function report(
   table: ProcessTable,
-  state: ControllerState<typeof Process | typeof ProcessStatus, typeof ProcessStatus>,
+  state: Pick<ControllerState<typeof Process, typeof ProcessStatus>, "modify">,
   id: string,
   run: number,
 ): Promise<void> {

@@ -1,18 +1,8 @@
-import {
-  exclusive,
-  mapped,
-  Phase,
-  queueController,
-  requeueAfter,
-  type ControllerState,
-  type Immutable,
-  type QueueController,
-  type Ref,
-  type Resource,
-} from "homeostat";
+import { exclusive, mapped, Phase, queueController, requeueAfter } from "homeostat";
 
+import { concerning, labelServices, servicesInLabels } from "../logic/service-labels.ts";
 import { planService } from "../logic/service-plan.ts";
-import { viewService, type Declared, type World } from "../logic/service-view.ts";
+import { readServiceView } from "../logic/service-view.ts";
 import {
   ConfigFile,
   ConfigFileStatus,
@@ -22,25 +12,14 @@ import {
   ProcessStatus,
   Service,
   ServiceStatus,
-  type ServiceSpec,
 } from "../resources/index.ts";
-import { servicesInLabels } from "./service-labels.ts";
+import { remove } from "./remove.ts";
 
 /** Keeps a service until its process has ended, and those of its dependants before. */
 const FINALIZER = "ServiceController";
 
-type Readable =
-  | typeof Service
-  | typeof ServiceStatus
-  | typeof Process
-  | typeof ProcessStatus
-  | typeof HealthCheck
-  | typeof HealthStatus
-  | typeof ConfigFile
-  | typeof ConfigFileStatus;
-
 /** Decides which processes should run, in which order they start and stop, and says where each service stands. */
-export const serviceController: QueueController = queueController({
+export const serviceController = queueController({
   name: "ServiceController",
   primary: Service,
   inputs: [
@@ -58,74 +37,32 @@ export const serviceController: QueueController = queueController({
     const { id } = ref;
     const service = await state.getOrNull(ref);
     if (service === undefined) return;
-    if (service.metadata.phase === Phase.running) await state.addFinalizer(ref, FINALIZER);
+    const { phase, finalizers } = service.metadata;
+    if (phase === Phase.running) await state.addFinalizer(ref, FINALIZER);
     // It is done with already.
-    else if (!service.metadata.finalizers.includes(FINALIZER)) return;
+    else if (!finalizers.includes(FINALIZER)) return;
 
-    const { spec, metadata } = service;
-    const declared = { spec, removed: metadata.phase !== Phase.running };
-    const plan = planService(viewService(await readWorld(state), id, declared, clock.now()));
-    // The status first: it tells dependants to stop before the process is asked to.
-    await state.modify(ServiceStatus, id, () => plan.status);
-    const { process } = plan;
+    const { status, process, finished, againInMs } = planService(await readServiceView(state, service, clock.now()));
+    // The status first: it makes dependants stop before the process is asked to.
+    await state.modify(ServiceStatus, id, (_, { labels }) => {
+      labelServices(labels, status.dependsOn);
+      return status;
+    });
     if (process !== undefined) await state.modify(Process, id, () => process);
-    if (plan.finished === true) {
-      await forget(state, Process.ref(id));
-      await forget(state, ServiceStatus.ref(id));
+    if (finished === true) {
+      await remove(state, Process.ref(id));
+      await remove(state, ServiceStatus.ref(id));
       await state.removeFinalizer(ref, FINALIZER);
-      return;
-    }
-    if (plan.againInMs !== undefined) return requeueAfter(plan.againInMs);
+    } else if (againInMs !== undefined) return requeueAfter(againInMs);
   },
   /** Those that depend on the changed one, those that it depends on, and those that may be waiting for it to stop. */
   async mapInput({ input, state }) {
-    const services = await state.list(Service);
-    if (input.type !== ServiceStatus.type) return services.map(refOf);
-    const own = services.find(({ metadata }) => metadata.id === input.id);
-    if (own === undefined) return services.map(refOf);
-    const statuses = await state.list(ServiceStatus);
-    const stopping = new Set(
-      statuses.filter(({ spec }) => spec.state === "stopping").map(({ metadata }) => metadata.id),
-    );
-    return services
-      .filter(
-        ({ metadata, spec }) =>
-          spec.dependsOn.includes(input.id) ||
-          own.spec.dependsOn.includes(metadata.id) ||
-          (stopping.has(metadata.id) && metadata.id !== input.id),
-      )
-      .map(refOf);
+    if (input.type !== ServiceStatus.type) return (await state.list(Service)).map(refOf);
+    const dependants = await state.list(Service, { labels: concerning(input.id) });
+    // It may not depend any more on one that waits for it.
+    const stopping = (await state.list(ServiceStatus)).filter(({ spec }) => spec.state === "stopping");
+    return [...servicesInLabels(input.labels), ...[...dependants, ...stopping].map(refOf)];
   },
 });
 
-const refOf = ({ metadata }: Resource): Ref<ServiceSpec, typeof Service.type> => Service.ref(metadata.id);
-
-async function forget(
-  state: ControllerState<Readable, typeof Process | typeof ServiceStatus>,
-  ref: Ref<unknown, typeof Process.type | typeof ServiceStatus.type>,
-): Promise<void> {
-  if ((await state.getOrNull(ref)) === undefined) return;
-  await state.teardown(ref);
-  await state.destroy(ref);
-}
-
-async function readWorld(state: Pick<ControllerState<Readable>, "list">): Promise<World> {
-  return {
-    services: declarations(await state.list(Service)),
-    statuses: specs(await state.list(ServiceStatus)),
-    processes: specs(await state.list(Process)),
-    actual: specs(await state.list(ProcessStatus)),
-    configs: declarations(await state.list(ConfigFile)),
-    configStatuses: specs(await state.list(ConfigFileStatus)),
-    checks: declarations(await state.list(HealthCheck)),
-    healthStatuses: specs(await state.list(HealthStatus)),
-  };
-}
-
-function specs<Spec>(list: readonly Resource<Spec>[]): ReadonlyMap<string, Immutable<Spec>> {
-  return new Map(list.map(({ metadata, spec }) => [metadata.id, spec]));
-}
-
-function declarations<Spec>(list: readonly Resource<Spec>[]): ReadonlyMap<string, Declared<Spec>> {
-  return new Map(list.map(({ metadata, spec }) => [metadata.id, { spec, removed: metadata.phase !== Phase.running }]));
-}
+const refOf = ({ metadata }: { readonly metadata: { readonly id: string } }) => Service.ref(metadata.id);

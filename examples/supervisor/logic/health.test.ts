@@ -10,8 +10,8 @@ const START: HealthStatusSpec = {
   successes: 0,
   failures: 0,
   message: "",
-  restart: true,
 };
+const BAD = { kind: "bad", message: "refused" } as const;
 const check = (input: Partial<Parameters<typeof HealthCheck.create>[1]>) =>
   HealthCheck.parseSpec({ service: "a", tcp: "x:1", startPeriodMs: 0, ...input });
 
@@ -19,7 +19,7 @@ const check = (input: Partial<Parameters<typeof HealthCheck.create>[1]>) =>
 function healths(spec: ReturnType<typeof check>, answers: readonly boolean[], upMs = 0): string[] {
   let status = START;
   return answers.map((good) => {
-    status = countAnswer(spec, status, good ? undefined : "refused", upMs);
+    status = countAnswer(spec, status, good ? { kind: "good" } : BAD, upMs);
     return status.health;
   });
 }
@@ -53,8 +53,24 @@ describe("health", () => {
   });
 
   test("the last bad answer is told until a good one comes", () => {
-    const bad = countAnswer(check({}), START, "refused", 0);
+    const bad = countAnswer(check({}), START, BAD, 0);
     expect(bad).toMatchObject({ message: "refused", failures: 1 });
-    expect(countAnswer(check({}), bad, undefined, 0)).toMatchObject({ message: "", failures: 0, health: "healthy" });
+    expect(countAnswer(check({}), bad, { kind: "good" }, 0)).toMatchObject({
+      message: "",
+      failures: 0,
+      health: "healthy",
+    });
+  });
+
+  test("a check that could not be run says nothing: unknown, and counted from the start again", () => {
+    const spec = check({ failureThreshold: 2 });
+    const none = { kind: "none", message: "no such program" } as const;
+    const healthy = countAnswer(spec, START, { kind: "good" }, 0);
+    const unknown = countAnswer(spec, healthy, none, 0);
+    expect(unknown).toMatchObject({ health: "unknown", failures: 0, message: "no such program" });
+    const ill = countAnswer(spec, countAnswer(spec, START, BAD, 0), BAD, 0);
+    expect(ill.health).toBe("unhealthy");
+    expect(countAnswer(spec, ill, none, 0)).toMatchObject({ health: "unknown", failures: 0 });
+    expect(countAnswer(spec, unknown, BAD, 0)).toMatchObject({ health: "unknown", failures: 1 });
   });
 });

@@ -2,19 +2,24 @@ import type { Immutable } from "homeostat";
 
 import type { HealthCheckSpec, HealthStatusSpec } from "../resources/index.ts";
 
-/**
- * The status after one more answer.
- *
- * @param failure - What is wrong; undefined for a good answer.
- * @param upMs - How long the process had run when it was asked.
- */
+/** What came of a question: a good answer, a bad one, or none, because it could not be asked. */
+export type Answer =
+  | { readonly kind: "good" }
+  | { readonly kind: "bad"; readonly message: string }
+  | { readonly kind: "none"; readonly message: string };
+
+/** The status after one more answer. @param upMs - How long the process had run when it was asked. */
 export function countAnswer(
   check: Immutable<HealthCheckSpec>,
   before: Immutable<HealthStatusSpec>,
-  failure: string | undefined,
+  answer: Answer,
   upMs: number,
 ): HealthStatusSpec {
-  if (failure === undefined) {
+  if (answer.kind === "none") {
+    // That says nothing about the service, neither good nor bad.
+    return { ...before, successes: 0, failures: 0, message: answer.message, health: "unknown" };
+  }
+  if (answer.kind === "good") {
     const successes = Math.min(before.successes + 1, check.successThreshold);
     const health = successes >= check.successThreshold ? "healthy" : before.health;
     return { ...before, successes, failures: 0, message: "", health };
@@ -23,5 +28,5 @@ export function countAnswer(
   const counts = before.health !== "unknown" || upMs >= check.startPeriodMs;
   const failures = counts ? Math.min(before.failures + 1, check.failureThreshold) : before.failures;
   const health = failures >= check.failureThreshold ? "unhealthy" : before.health;
-  return { ...before, successes: 0, failures, message: failure, health };
+  return { ...before, successes: 0, failures, message: answer.message, health };
 }

@@ -1,13 +1,6 @@
 import type { Immutable } from "homeostat";
 
-import type {
-  ExitSpec,
-  ProcessSpec,
-  ServiceHealth,
-  ServiceState,
-  ServiceStatusSpec,
-  StopCause,
-} from "../resources/index.ts";
+import type { ExitSpec, ProcessSpec, ServiceStatusSpec } from "../resources/index.ts";
 import { backoffMs } from "./backoff.ts";
 import { digest } from "./digest.ts";
 import { isOccupied, type Dependant, type Dependency, type ServiceView } from "./service-view.ts";
@@ -25,7 +18,7 @@ export interface ServicePlan {
 
 /** What a branch of the plan has found out; the rest of the status follows. */
 interface Finding extends Omit<ServicePlan, "status"> {
-  readonly state: ServiceState;
+  readonly state: ServiceStatusSpec["state"];
   readonly ready?: boolean | undefined;
   readonly leaving?: boolean | undefined;
   readonly reason: string;
@@ -69,6 +62,7 @@ export function planService(view: ServiceView): ServicePlan {
       dependsOn: [...view.spec.dependsOn],
       reason,
       startReason: rest.process?.startReason ?? view.process?.startReason ?? "",
+      logPath: view.actual?.logPath ?? status?.logPath,
     },
   };
 }
@@ -110,11 +104,18 @@ function planRunning(view: ServiceView): Finding {
     return { state: "stopping", reason, generation, leaving, process: stopped };
   }
   const update = liveUpdate(view);
-  const note = complaint(view) ?? troubleOf(actual);
+  const note = complaint(view) ?? actual?.warning ?? "";
   if (actual?.run !== process.run || actual.phase === "idle" || actual.phase === "starting") {
     return { state: "starting", reason: note, process: update };
   }
-  if (actual.phase === "stopping") return { state: "stopping", reason: "stops what it left behind", process: update };
+  if (actual.phase === "stopping") {
+    const left = actual.leftBehind?.join(", ");
+    return {
+      state: "stopping",
+      reason: left === undefined ? "" : `ended; stopping what it left running (pid ${left})`,
+      process: update,
+    };
+  }
   const health = healthOf(view);
   const ready = health === "none" || health === "healthy";
   const wasReady = status?.run === process.run && status.state === "running";
@@ -162,12 +163,6 @@ function endReason({ process }: ServiceView, exit: Immutable<ExitSpec> | undefin
   return exit === undefined ? "" : describeExit(exit);
 }
 
-/** What the system refuses to a process that runs all the same. */
-function troubleOf(actual: ServiceView["actual"]): string {
-  if (actual?.logError !== undefined) return `output is lost: ${actual.logError}`;
-  return actual?.recordError ?? "";
-}
-
 /** A mistake in the manifests that keeps the service from starting. What runs already keeps running. */
 function complaint({ dependencies, cycle }: ServiceView): string | undefined {
   if (cycle !== undefined) return `dependency cycle: ${cycle.join(" → ")}`;
@@ -181,7 +176,7 @@ function waitReason({ dependencies, configs }: ServiceView): string | undefined 
     ...dependencies.filter((one) => one.removed || one.status?.ready !== true).map(describeWait),
     ...configs
       .filter((one) => !one.settled || one.digest === "")
-      .map(({ name, error }) => (error === "" ? `config file ${name}` : `config file ${name}: ${error}`)),
+      .map(({ name, failed }) => `config file ${name}${failed ? " (failed)" : ""}`),
   ];
   return waits.length === 0 ? undefined : `waits for ${waits.join(", ")}`;
 }
@@ -190,7 +185,9 @@ const describeWait = ({ name, removed, status }: Dependency): string =>
   `${name} (${removed ? "being removed" : (status?.state ?? "new")})`;
 
 /** Why a process that is wanted should stop after all. */
-function reasonToStop(view: ServiceView): { readonly cause: StopCause; readonly reason: string } | undefined {
+function reasonToStop(
+  view: ServiceView,
+): { readonly cause: ProcessSpec["stopCause"]; readonly reason: string } | undefined {
   if (view.removed) return { cause: "removal", reason: "being removed" };
   const gone = view.dependencies.find(({ removed, status }) => removed || status?.leaving === true);
   if (gone !== undefined)
@@ -206,9 +203,11 @@ function reasonToStop(view: ServiceView): { readonly cause: StopCause; readonly 
 }
 
 /** What differs between the run and what is declared, as far as it takes a restart. Not before config files are settled. */
-function changeOf({ spec, process, configs, dependencies }: ServiceView): string | undefined {
+function changeOf({ spec, process, configs, dependencies, restartedAt }: ServiceView): string | undefined {
   if (process === undefined || configs.some(({ settled }) => !settled)) return undefined;
   if (fingerprintOf(spec) !== process.fingerprint) return "its declaration changed";
+  // Taking the annotation away asks for nothing.
+  if (restartedAt !== "" && restartedAt !== process.restartedAt) return "a restart was requested";
   const config = configs.find((one) => one.digest !== "" && one.digest !== process.configs[one.name]);
   if (config !== undefined) return `config file ${config.name} changed`;
   if (!spec.restartWithDependencies) return undefined;
@@ -232,6 +231,7 @@ function nextProcess(view: ServiceView, startReason: string): ProcessSpec {
     cwd: spec.cwd,
     log: { ...spec.log },
     fingerprint: fingerprintOf(spec),
+    restartedAt: view.restartedAt,
     configs: Object.fromEntries(view.configs.map((one) => [one.name, one.digest])),
     generation: status?.generation ?? 1,
     generations: Object.fromEntries(view.dependencies.map((one) => [one.name, one.status?.generation ?? 1])),
@@ -260,7 +260,7 @@ function liveUpdate({ spec, process, dependencies }: ServiceView): ProcessSpec |
 
 const thaw = (process: Immutable<ProcessSpec>): ProcessSpec => structuredClone(process) as ProcessSpec;
 
-function healthOf({ process, actual, checks }: ServiceView): ServiceHealth {
+function healthOf({ process, actual, checks }: ServiceView): ServiceStatusSpec["health"] {
   if (checks.length === 0) return "none";
   if (process === undefined || actual?.phase !== "running" || actual.run !== process.run) return "unknown";
   const answers = checks.map((one) => (one.run === process.run ? one.health : "unknown"));

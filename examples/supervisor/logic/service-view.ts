@@ -1,27 +1,36 @@
-import type { Immutable } from "homeostat";
+import { Phase, type ControllerReader, type Immutable, type Resource } from "homeostat";
 
-import type {
-  ConfigFileSpec,
-  ConfigFileStatusSpec,
-  HealthCheckSpec,
-  HealthStatusSpec,
-  ProcessSpec,
-  ProcessStatusSpec,
-  ServiceSpec,
-  ServiceStatusSpec,
+import {
+  ConfigFile,
+  ConfigFileStatus,
+  HealthCheck,
+  HealthStatus,
+  Process,
+  ProcessStatus,
+  RESTART_ANNOTATION,
+  Service,
+  ServiceStatus,
+  type ConfigFileSpec,
+  type HealthStatusSpec,
+  type ProcessSpec,
+  type ProcessStatusSpec,
+  type ServiceSpec,
+  type ServiceStatusSpec,
 } from "../resources/index.ts";
 import { dependenciesOf, findCycle, type DependencyGraph } from "./dependency-graph.ts";
 import { digest } from "./digest.ts";
+import { concerning } from "./service-labels.ts";
 import { servicesOf } from "./template.ts";
 
 /** Everything that decides what to do about one service, read from the state at one moment. */
 export interface ServiceView {
-  readonly id: string;
   /** Unit: milliseconds since the Unix epoch. */
   readonly nowMs: number;
   readonly spec: Immutable<ServiceSpec>;
   /** The service is to go. */
   readonly removed: boolean;
+  /** The restart that was asked for last; empty for none. */
+  readonly restartedAt: string;
   readonly status: Immutable<ServiceStatusSpec> | undefined;
   readonly process: Immutable<ProcessSpec> | undefined;
   readonly actual: Immutable<ProcessStatusSpec> | undefined;
@@ -38,7 +47,7 @@ export interface Dependency {
   readonly name: string;
   readonly declared: boolean;
   readonly removed: boolean;
-  readonly status: Immutable<Pick<ServiceStatusSpec, "ready" | "state" | "generation" | "leaving">> | undefined;
+  readonly status: Immutable<ServiceStatusSpec> | undefined;
 }
 
 /** A service that depends on this one. */
@@ -61,99 +70,137 @@ export interface Config {
   readonly digest: string;
   /** The content follows from what is declared now. */
   readonly settled: boolean;
-  readonly error: string;
+  readonly failed: boolean;
 }
 
-/** A health check of the service. */
-export interface Check {
+/** A health check of the service, with what it found out about the present run. */
+export interface Check extends Pick<HealthStatusSpec, "run" | "health" | "message"> {
   readonly name: string;
-  /** The run that the answer is about. */
-  readonly run: number;
-  readonly health: "unknown" | "healthy" | "unhealthy";
-  readonly message: string;
   readonly restart: boolean;
 }
 
-/** A spec with the little that counts of its metadata. */
-export interface Declared<Spec> {
-  readonly spec: Immutable<Spec>;
-  /** It is to go. */
-  readonly removed: boolean;
-}
+type Readable =
+  | typeof Service
+  | typeof ServiceStatus
+  | typeof Process
+  | typeof ProcessStatus
+  | typeof ConfigFile
+  | typeof ConfigFileStatus
+  | typeof HealthCheck
+  | typeof HealthStatus;
+type Reader = Pick<ControllerReader<Readable>, "getOrNull" | "list">;
 
-/** Everything that is known, by id. */
-export interface World {
-  readonly services: ReadonlyMap<string, Declared<ServiceSpec>>;
-  readonly statuses: ReadonlyMap<string, Immutable<ServiceStatusSpec>>;
-  readonly processes: ReadonlyMap<string, Immutable<ProcessSpec>>;
-  readonly actual: ReadonlyMap<string, Immutable<ProcessStatusSpec>>;
-  readonly configs: ReadonlyMap<string, Declared<ConfigFileSpec>>;
-  readonly configStatuses: ReadonlyMap<string, Immutable<ConfigFileStatusSpec>>;
-  readonly checks: ReadonlyMap<string, Declared<HealthCheckSpec>>;
-  readonly healthStatuses: ReadonlyMap<string, Immutable<HealthStatusSpec>>;
-}
-
-/** What of the world decides about one service. */
-export function viewService(
-  world: World,
-  id: string,
-  { spec, removed }: Declared<ServiceSpec>,
+/** Reads what decides about one service: itself, its neighbours, and the files and checks that name it. */
+export async function readServiceView(
+  state: Reader,
+  { metadata, spec }: Resource<ServiceSpec>,
   nowMs: number,
-): ServiceView {
-  const { services, statuses, processes, actual } = world;
-  const graph: DependencyGraph = new Map(Array.from(services, ([name, one]) => [name, one.spec.dependsOn]));
-  const specs = new Map(Array.from(services, ([name, one]) => [name, one.spec]));
-  const ownDependencies = dependenciesOf(graph, id);
+): Promise<ServiceView> {
+  const { id } = metadata;
+  const named = { labels: concerning(id) };
+  const graph = await readDependencies(state, id, spec.dependsOn);
+  const own = dependenciesOf(graph, id);
+  const inForce = <R extends Resource>(list: readonly R[]) =>
+    list.filter((one) => one.metadata.phase === Phase.running);
   return {
-    id,
     nowMs,
     spec,
-    removed,
-    status: statuses.get(id),
-    process: processes.get(id),
-    actual: actual.get(id),
+    removed: metadata.phase !== Phase.running,
+    restartedAt: restartOf(metadata.annotations),
+    status: (await state.getOrNull(ServiceStatus, id))?.spec,
+    process: (await state.getOrNull(Process, id))?.spec,
+    actual: (await state.getOrNull(ProcessStatus, id))?.spec,
     cycle: findCycle(graph, id),
-    dependencies: spec.dependsOn.map((name) => {
-      const dependency = services.get(name);
-      const declared = dependency !== undefined;
-      return { name, declared, removed: dependency?.removed ?? false, status: statuses.get(name) };
-    }),
-    dependants: Array.from(services)
-      .filter(([, one]) => one.spec.dependsOn.includes(id))
-      .map(([name, one]) => ({
-        name,
-        alive: isOccupied(processes.get(name), actual.get(name)),
-        restartsWith: one.spec.restartWithDependencies,
-        knownGeneration: processes.get(name)?.generations[id],
-        inCycle: name === id || ownDependencies.has(name),
-      })),
-    configs: Array.from(world.configs)
-      .filter(([, one]) => !one.removed && one.spec.restarts.includes(id))
-      .map(([name, one]) => {
-        const { inputs, digest: content = "", error = "" } = world.configStatuses.get(name) ?? {};
-        return { name, settled: inputs === configInputs(one.spec, specs), digest: content, error };
+    dependencies: await Promise.all(
+      spec.dependsOn.map(async (name) => {
+        const dependency = await state.getOrNull(Service, name);
+        const removed = dependency !== undefined && dependency.metadata.phase !== Phase.running;
+        return {
+          name,
+          declared: dependency !== undefined,
+          removed,
+          status: (await state.getOrNull(ServiceStatus, name))?.spec,
+        };
       }),
-    checks: Array.from(world.checks)
-      .filter(([, one]) => !one.removed && one.spec.service === id)
-      .map(([name, one]) => {
-        const status = world.healthStatuses.get(name);
+    ),
+    dependants: await Promise.all(
+      (await state.list(Service, named)).map(async (one) => {
+        const name = one.metadata.id;
+        const process = (await state.getOrNull(Process, name))?.spec;
+        return {
+          name,
+          alive: isOccupied(process, (await state.getOrNull(ProcessStatus, name))?.spec),
+          restartsWith: one.spec.restartWithDependencies,
+          knownGeneration: process?.generations[id],
+          inCycle: name === id || own.has(name),
+        };
+      }),
+    ),
+    configs: await Promise.all(
+      inForce(await state.list(ConfigFile, named)).map(async (one) => {
+        const name = one.metadata.id;
+        const {
+          inputs,
+          digest: content = "",
+          error = "",
+        } = (await state.getOrNull(ConfigFileStatus, name))?.spec ?? {};
+        const services = await readServices(state, one.spec.template);
+        return { name, settled: inputs === configInputs(one.spec, services), digest: content, failed: error !== "" };
+      }),
+    ),
+    checks: await Promise.all(
+      inForce(await state.list(HealthCheck, named)).map(async (one) => {
+        const name = one.metadata.id;
+        const status = (await state.getOrNull(HealthStatus, name))?.spec;
         const { run = 0, health = "unknown", message = "" } = status?.service === id ? status : {};
         return { name, run, health, message, restart: one.spec.onUnhealthy === "restart" };
       }),
+    ),
   };
+}
+
+/** What is declared of the services on all ways that begin at one. */
+async function readDependencies(state: Reader, start: string, dependsOn: readonly string[]): Promise<DependencyGraph> {
+  const graph = new Map<string, readonly string[]>([[start, dependsOn]]);
+  for (const names of graph.values()) {
+    for (const name of names) {
+      if (graph.has(name)) continue;
+      const service = await state.getOrNull(Service, name);
+      if (service !== undefined) graph.set(name, service.spec.dependsOn);
+    }
+  }
+  return graph;
+}
+
+function restartOf(annotations: Readonly<Record<string, string>>): string {
+  const keys = Object.keys(annotations).filter((key) => key.endsWith(RESTART_ANNOTATION));
+  return keys.map((key) => annotations[key]).join();
 }
 
 /** What templates see of a service: what was declared, nothing that changes while it runs. */
 export type ServiceData = Immutable<Pick<ServiceSpec, "command" | "env" | "cwd">>;
 
-/** Digest of everything that a config file is rendered from. */
-export function configInputs(spec: Immutable<ConfigFileSpec>, services: ReadonlyMap<string, ServiceData>): string {
-  const used = [...servicesOf(spec.template)].map((name) => {
-    const service = services.get(name);
-    return [name, service && { command: service.command, env: service.env, cwd: service.cwd }];
-  });
-  const { path, template, values, mode } = spec;
-  return digest({ path, template, values, mode, used });
+/** What `{{ services.… }}` stands for in these texts: the services that they name. */
+export async function readServices(
+  state: Pick<ControllerReader<typeof Service>, "getOrNull">,
+  ...templates: readonly string[]
+): Promise<Readonly<Record<string, ServiceData>>> {
+  const found: Record<string, ServiceData> = {};
+  for (const name of new Set(templates.flatMap((template) => [...servicesOf(template)]))) {
+    const service = await state.getOrNull(Service, name);
+    if (service === undefined) continue;
+    const { command, env, cwd } = service.spec;
+    found[name] = { command, env, cwd };
+  }
+  return found;
+}
+
+/** Digest of everything that a config file is rendered from. @param services - Those that its template names. */
+export function configInputs(
+  { path, template, values, mode }: Immutable<ConfigFileSpec>,
+  services: Readonly<Record<string, ServiceData>>,
+): string {
+  return digest({ path, template, values, mode, services });
 }
 
 /**

@@ -1,8 +1,9 @@
+import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 
 import type { Clock } from "homeostat";
 
-import type { LogSpec } from "../resources/index.ts";
+import type { ServiceSpec } from "../resources/index.ts";
 
 /** The few methods of a file that a log needs. */
 export interface LogTarget {
@@ -31,7 +32,7 @@ const RETRY_MS = 1_000;
  */
 export class LogFile implements AsyncDisposable {
   readonly path: string;
-  readonly #limits: LogSpec;
+  readonly #limits: ServiceSpec["log"];
   readonly #clock: Clock;
   readonly #onError: () => void;
   readonly #openTarget: (path: string) => Promise<LogTarget>;
@@ -43,7 +44,7 @@ export class LogFile implements AsyncDisposable {
   /** Writes happen one after the other. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(path: string, limits: LogSpec, options: LogFileOptions) {
+  constructor(path: string, limits: ServiceSpec["log"], options: LogFileOptions) {
     this.path = path;
     this.#limits = limits;
     this.#clock = options.clock;
@@ -132,7 +133,9 @@ export class LogFile implements AsyncDisposable {
 }
 
 async function openForAppending(path: string): Promise<LogTarget> {
-  const file = await open(path, "a", 0o644);
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  // A FIFO that nobody reads would keep a blocking call for ever.
+  const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644);
   try {
     const { size } = await file.stat();
     return {

@@ -1,110 +1,103 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Clock } from "homeostat";
 
-import type { ExitSpec, ProcessPhase, ProcessSpec } from "../resources/index.ts";
-import { LastWords } from "./last-words.ts";
-import { LogFile, type LogTarget } from "./log-file.ts";
-import { encodeMarker, MARKER, type MarkedSearch } from "./marker.ts";
+import type { ExitSpec, ProcessSpec, ProcessStatusSpec } from "../resources/index.ts";
+import { LastOutput } from "./last-output.ts";
+import { launch, type Launched } from "./launch.ts";
+import { LogFile } from "./log-file.ts";
+import { newMark, type Mark, type MarkedSearch } from "./mark.ts";
 import { groupMembers, inspectProcess } from "./processes.ts";
 import type { ProcessRecords } from "./process-records.ts";
-import { signalGroup, signalProcess } from "./signal.ts";
+import { askToStop, signalProcess } from "./signal.ts";
+import { findStartProblem } from "./start-problem.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** What every process of one supervisor shares. */
-export interface ProcessSurroundings {
+/** What all processes of one supervisor share. */
+export interface ProcessContext {
   readonly records: ProcessRecords;
   readonly search: MarkedSearch;
   readonly clock: Clock;
   /** Path of the log of a service. */
   readonly logPath: (service: string) => string;
-  /** Absolute folder of a service. */
-  readonly folder: (cwd: string) => string;
-  readonly openLog?: ((path: string) => Promise<LogTarget>) | undefined;
+  /** What the folders of services are relative to. */
+  readonly folder: string;
 }
 
-type Phase = Exclude<ProcessPhase, "idle">;
+type Phase = Exclude<ProcessStatusSpec["phase"], "idle">;
 
-/** How long output that is still under way is waited for, after the last process of the group has gone. Unit: milliseconds. */
+/** How long output that is still under way is waited for, after the last process has gone. Unit: milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
 /**
- * One process of a service with all that it started: they share a process group of their own, and a token in their
- * environment, by which those are found that left the group.
+ * One process of a service with all that it started: they share a process group of their own, and a mark by which those
+ * are found that left the group.
  *
- * - `starting`: the first process lives, and is being written down for another supervisor that may have to find it.
- * - `running`: it lives.
+ * - `starting`: the process waits until it is written down for another supervisor that may have to find it.
+ * - `running`: it has become the command.
  * - `stopping`: it was asked to stop, or has ended and left others behind, which are being stopped.
- * - `exited`: nobody is left, and the record on disk is gone.
+ * - `exited`: nothing is left of it, the record on disk included.
  */
 export class ManagedProcess {
-  readonly service: string;
   readonly run: number;
   readonly log: LogFile;
-  readonly pid: number | undefined;
   readonly startedAt: string;
+  /** Resolves when `exited` is reached. */
+  readonly ended: Promise<void>;
+  readonly #service: string;
   readonly #spec: ProcessSpec;
-  readonly #around: ProcessSurroundings;
+  readonly #context: ProcessContext;
   readonly #onChange: () => void;
-  /** Or why there is none. */
-  readonly #child: ChildProcess | NodeJS.ErrnoException;
-  readonly #token: string = randomUUID();
+  readonly #mark: Mark;
   readonly #startedMs: number;
-  readonly #words = new LastWords();
+  readonly #output = new LastOutput();
   #phase: Phase = "starting";
+  #launched: Launched | undefined;
+  #birth: string | undefined;
+  #leaderLives = false;
   #requested = false;
   #killed = false;
   #exit: ExitSpec | undefined;
-  #recordError: string | undefined;
-  /** Resolves when `exited` is reached. */
-  readonly ended: Promise<void>;
+  #leftBehind: readonly number[] | undefined;
+  #warning: string | undefined;
 
-  /** Starts the process at once. A command that cannot be started is a process that ended with an error. */
-  constructor(service: string, spec: ProcessSpec, around: ProcessSurroundings, onChange: () => void) {
-    this.service = service;
+  /** Starts the process. A command that cannot be started is a process that ended with an error. */
+  constructor(service: string, spec: ProcessSpec, context: ProcessContext, onChange: () => void) {
+    const { clock, records, logPath } = context;
     this.run = spec.run;
+    this.#service = service;
     this.#spec = spec;
-    this.#around = around;
+    this.#context = context;
     this.#onChange = onChange;
-    this.#startedMs = around.clock.monotonic();
-    this.startedAt = new Date(around.clock.now()).toISOString();
-    this.log = new LogFile(around.logPath(service), spec.log, {
-      clock: around.clock,
-      onError: onChange,
-      openTarget: around.openLog,
-    });
-
-    this.#child = this.#spawn();
-    this.pid = this.#child instanceof Error ? undefined : this.#child.pid;
-    this.ended = this.#follow();
+    this.#mark = newMark(records.folder, service);
+    this.#startedMs = clock.monotonic();
+    this.startedAt = new Date(clock.now()).toISOString();
+    this.log = new LogFile(logPath(service), spec.log, { clock, onError: onChange });
+    this.ended = this.#live();
   }
 
-  get phase(): Phase {
-    return this.#phase;
+  /** How it is at this moment. */
+  get status(): ProcessStatusSpec {
+    return {
+      run: this.run,
+      phase: this.#phase,
+      pid: this.#launched?.pid,
+      startedAt: this.startedAt,
+      exit: this.#phase === "exited" ? this.#exit : undefined,
+      logPath: this.log.path,
+      leftBehind: this.#phase === "stopping" && this.#leftBehind !== undefined ? [...this.#leftBehind] : undefined,
+      warning: this.log.error === undefined ? this.#warning : `output is lost: ${this.log.error}`,
+    };
   }
 
-  /** Why a supervisor that comes after a crash of this one may not find it; undefined when it will. */
-  get recordError(): string | undefined {
-    return this.#recordError;
-  }
-
-  /** How it ended; undefined until `exited`. */
-  get exit(): ExitSpec | undefined {
-    return this.#phase === "exited" ? this.#exit : undefined;
-  }
-
-  /** Asks the group to end, and kills it after the grace time. Once is enough; it returns at once. */
+  /** Asks the group to end, and kills it after the grace time. The first call counts; it returns at once. */
   stop(signal: string, graceMs: number): void {
     if (this.#requested || this.#phase === "exited") return;
     this.#requested = true;
-    const lives = this.#phase !== "stopping";
     this.#phase = "stopping";
-    if (lives && this.pid !== undefined) {
-      signalGroup(this.pid, signal as NodeJS.Signals);
-      // A process that was halted would see the signal only when it goes on.
-      signalGroup(this.pid, "SIGCONT");
+    if (this.#leaderLives && this.#launched !== undefined) {
+      askToStop(-this.#launched.pid, signal);
       void this.#killAfter(graceMs);
     }
     this.#onChange();
@@ -113,28 +106,9 @@ export class ManagedProcess {
   /** Kills the group at once. */
   kill(): void {
     this.#killed = true;
-    if (this.#phase === "exited" || this.pid === undefined || this.#child instanceof Error) return;
     this.#requested = true;
-    // Later the number could be somebody else's; what is left of the group is found by asking.
-    if (this.#child.exitCode === null && this.#child.signalCode === null) signalGroup(this.pid, "SIGKILL");
-  }
-
-  #spawn(): ChildProcess | NodeJS.ErrnoException {
-    const { command, cwd, env } = this.#spec;
-    const [program = "", ...args] = command;
-    const { records, folder } = this.#around;
-    const marker = encodeMarker({ records: records.folder, service: this.service, token: this.#token });
-    try {
-      return spawn(program, args, {
-        cwd: folder(cwd),
-        env: { ...process.env, ...env, [MARKER]: marker },
-        // A session of its own: Ctrl-C in the terminal reaches the supervisor alone, which then stops services in order.
-        detached: true,
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-    } catch (error) {
-      return error as NodeJS.ErrnoException;
-    }
+    // Later the number could be another one's; what is left of the group is found by asking.
+    if (this.#leaderLives && this.#launched !== undefined) signalProcess(-this.#launched.pid, "SIGKILL");
   }
 
   async #killAfter(graceMs: number): Promise<void> {
@@ -148,66 +122,104 @@ export class ManagedProcess {
     this.kill();
   }
 
-  async #follow(): Promise<void> {
-    const streams = this.#child instanceof Error ? [] : [this.#child.stdout, this.#child.stderr];
+  async #live(): Promise<void> {
+    const started = await this.#start();
+    const streams = typeof started === "string" ? [] : [started.child.stdout, started.child.stderr];
     const output = Promise.all(streams.map((stream) => this.#drain(stream)));
-    const recorded = this.#record().then(() => {
-      if (this.#phase !== "starting") return;
-      this.#phase = "running";
-      this.#onChange();
-    });
-    const exit = await this.#exited();
+    const ending = typeof started === "string" ? { error: started } : await this.#attend(started);
+    const { clock, records } = this.#context;
+    const ranMs = Math.round(clock.monotonic() - this.#startedMs);
+    const exit = { ...ending, at: new Date(clock.now()).toISOString(), ranMs, requested: this.#requested };
     this.#phase = "stopping";
-    if (this.pid !== undefined) await this.#stopRest(this.pid);
-    // Whoever holds the pipes now has left the group and forgot the token: it is not ours any more.
-    await Promise.race([output, sleep(OUTPUT_GRACE_MS, undefined, { ref: false })]);
-    for (const stream of streams) stream?.destroy();
-    await output;
-    await recorded;
-    // A record that stays behind does no harm: its birth tells that the process is gone.
-    await this.#around.records.remove(this.service).catch(() => {});
+    if (typeof started !== "string") {
+      await this.#stopRest(started.pid);
+      // What holds the pipes now has shed every mark: it is not ours any more.
+      await Promise.race([output, sleep(OUTPUT_GRACE_MS, undefined, { ref: false })]);
+      for (const stream of started.child.stdio) stream?.destroy();
+      await output;
+    }
+    // A record that stays behind does no harm: its birth says that the process is gone.
+    await records.remove(this.#service).catch(() => {});
     await this.log[Symbol.asyncDispose]();
-    // Whatever it said last, it is not why somebody killed it.
-    const lastLine = exit.signal === undefined ? this.#words.line : this.#words.errorLine;
+    // Whatever it said last, that is not why somebody killed it.
+    const lastLine = "signal" in exit && exit.signal !== undefined ? this.#output.errorLine : this.#output.line;
     this.#exit = { ...exit, lastLine };
     this.#phase = "exited";
     this.#onChange();
   }
 
-  /** Resolves when the first process has ended; what it left behind may live on. */
-  #exited(): Promise<ExitSpec> {
-    const child = this.#child;
-    return new Promise((resolve) => {
-      const done = (how: Pick<ExitSpec, "code" | "signal" | "error">) => {
-        const { clock } = this.#around;
-        const ranMs = Math.round(clock.monotonic() - this.#startedMs);
-        resolve({ ...how, at: new Date(clock.now()).toISOString(), ranMs, requested: this.#requested });
-      };
-      if (child instanceof Error) return done({ error: describeSpawnError(child, this.#spec) });
-      child.once("exit", (code, signal) => done({ code: code ?? undefined, signal: signal ?? undefined }));
-      child.on("error", (error) => {
-        if (child.pid === undefined) done({ error: describeSpawnError(error, this.#spec) });
-      });
-    });
+  /** The process, which waits to be released, or why there is none. */
+  async #start(): Promise<Launched | string> {
+    const { command, cwd, env } = this.#spec;
+    const folder = resolve(this.#context.folder, cwd);
+    const problem = await findStartProblem(command, folder, env["PATH"] ?? process.env["PATH"]);
+    if (problem !== undefined) return problem;
+    if (this.#requested) return "it was asked to stop before it was started";
+    try {
+      this.#launched = await launch(command, { cwd: folder, env, mark: this.#mark });
+    } catch (error) {
+      return `cannot start ${JSON.stringify(command[0])}: ${(error as Error).message}`;
+    }
+    this.#leaderLives = true;
+    if (this.#killed) this.kill();
+    else if (this.#requested) askToStop(-this.#launched.pid, this.#spec.stopSignal);
+    return this.#launched;
   }
 
-  /** Ends what the first process left behind: in its group, and what left the group but carries the token. */
+  /** Writes the process down, lets it begin, and resolves to how it ended. */
+  async #attend({ pid, exited, unmarked, release }: Launched): Promise<Pick<ExitSpec, "code" | "signal">> {
+    const recorded = this.#record(pid).then(() => {
+      release();
+      if (this.#phase === "starting") this.#phase = "running";
+      this.#onChange();
+    });
+    void unmarked.then((refused) => {
+      if (!refused) return;
+      this.#warning ??=
+        "the system refuses its mark: if it becomes a daemon and overwrites its environment, a supervisor that comes after a crash of this one does not find it";
+      this.#onChange();
+    });
+    const ending = await exited;
+    this.#leaderLives = false;
+    await recorded;
+    return ending;
+  }
+
+  /** Notes on disk what another supervisor needs to know. A full disk must not take the service down: its mark is left. */
+  async #record(pid: number): Promise<void> {
+    const { dependsOn, stopSignal, stopGraceMs } = this.#spec;
+    try {
+      const { birth } = (await inspectProcess(pid)) ?? {};
+      if (birth === undefined) return;
+      this.#birth = birth;
+      const mark = String(this.#mark.number);
+      const record = { service: this.#service, pid, birth, mark, dependsOn, stopSignal, stopGraceMs };
+      await this.#context.records.write(record);
+    } catch (error) {
+      this.#warning = `cannot be written down: ${(error as Error).message}`;
+    }
+  }
+
+  /** Ends what the first process left behind: in its group, and what left the group but carries the mark. */
   async #stopRest(group: number): Promise<void> {
     const survivors = async (): Promise<ReadonlySet<number>> => {
-      const marked = (await this.#around.search.find()).filter((one) => one.token === this.#token);
-      return new Set([...(await groupMembers(group)), ...marked].map(({ pid }) => pid));
+      const marked = (await this.#context.search.find()).filter((one) => one.number === this.#mark.number);
+      const members = await groupMembers(group, this.#birth);
+      const pids = new Set([...members, ...marked].map(({ pid }) => pid));
+      if (pids.size > 0 && this.#leftBehind === undefined) {
+        this.#leftBehind = [...pids];
+        this.#onChange();
+      }
+      return pids;
     };
-    // A stop was asked of the whole group; a second signal would mean "at once" to some.
-    const asked = new Set(this.#requested ? (await groupMembers(group)).map(({ pid }) => pid) : []);
-    let told = false;
+    // The whole group was asked to stop; a second signal would mean "at once" to some.
+    const asked = new Set(this.#requested ? (await groupMembers(group, this.#birth)).map(({ pid }) => pid) : []);
     const goneAfterAsking = async () => {
       const left = await survivors();
-      if (left.size > 0 && !told) this.#onChange();
-      told = true;
       for (const pid of left) {
         if (asked.has(pid)) continue;
         asked.add(pid);
-        signalProcess(pid, this.#spec.stopSignal as NodeJS.Signals);
+        askToStop(pid, this.#spec.stopSignal);
       }
       return left.size === 0;
     };
@@ -221,30 +233,12 @@ export class ManagedProcess {
     }, Number.POSITIVE_INFINITY);
   }
 
-  /**
-   * Notes on disk what another supervisor needs to know. The token covers the moment before, and the case that it cannot
-   * be written: a full disk must not take the service down.
-   */
-  async #record(): Promise<void> {
-    if (this.pid === undefined) return;
-    const { dependsOn, stopSignal, stopGraceMs } = this.#spec;
-    try {
-      const info = await inspectProcess(this.pid);
-      if (info === undefined) return;
-      const { pid, birth } = info;
-      const record = { service: this.service, pid, birth, token: this.#token, dependsOn, stopSignal, stopGraceMs };
-      await this.#around.records.write(record);
-    } catch (error) {
-      this.#recordError = `cannot be written down: ${(error as Error).message}`;
-    }
-  }
-
   async #drain(stream: NodeJS.ReadableStream | null): Promise<void> {
     if (stream === null) return;
     try {
       for await (const chunk of stream) {
         const bytes = chunk as Buffer;
-        this.#words.add(bytes);
+        this.#output.add(bytes);
         await this.log.write(bytes);
       }
     } catch (error) {
@@ -253,12 +247,4 @@ export class ManagedProcess {
       await this.log.write(Buffer.from(`[supervisor: output cannot be read any more: ${(error as Error).message}]\n`));
     }
   }
-}
-
-function describeSpawnError(error: NodeJS.ErrnoException, spec: ProcessSpec): string {
-  const [program = ""] = spec.command;
-  const start = `cannot start ${JSON.stringify(program)}`;
-  if (error.code === "ENOENT") return `${start}: there is no such program, or no folder ${JSON.stringify(spec.cwd)}`;
-  if (error.code === "EACCES") return `${start}: it is not executable`;
-  return `${start}: ${error.message}`;
 }

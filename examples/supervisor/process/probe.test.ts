@@ -4,11 +4,11 @@ import { platform } from "node:os";
 
 import { describe, expect, test } from "vitest";
 
-import { findByEnvironment } from "./processes.ts";
-import { probeCommand, probeHttp, probeTcp } from "./probe.ts";
+import { findMarked, newMark } from "./mark.ts";
+import { probeCommand, ProbeNotRunError, probeHttp, probeTcp } from "./probe.ts";
 
 const never = new AbortController().signal;
-const around = { cwd: ".", env: process.env };
+const around = { cwd: process.cwd(), env: {}, mark: newMark("/probe-test", "a") };
 
 async function listening(server: Server): Promise<{ port: number } & AsyncDisposable> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -29,10 +29,10 @@ describe("probes", () => {
     await ask(302);
     await expect(ask(404)).rejects.toThrow(/answered with status 404/);
     await expect(ask(500)).rejects.toThrow(/answered with status 500/);
-    await expect(probeHttp("ftp://127.0.0.1/", never)).rejects.toThrow("is no http or https URL");
+    await expect(probeHttp("ftp://127.0.0.1/", never)).rejects.toThrow("is not an http or https URL");
   });
 
-  test("tcp: whoever accepts is well", async () => {
+  test("tcp: what accepts is well", async () => {
     let port = 0;
     {
       await using open = await listening(createServer((socket) => socket.destroy()));
@@ -46,20 +46,22 @@ describe("probes", () => {
     }
   });
 
-  test("command: exit code 0 is good, and others come with the last words", async () => {
+  test("command: exit code 0 is good, and others come with the last line of output", async () => {
     await probeCommand(["true"], around, never);
     await expect(probeCommand(["sh", "-c", "echo no lock; exit 2"], around, never)).rejects.toThrow(
       "exited with code 2: no lock",
     );
     await expect(probeCommand(["sh", "-c", "kill -9 $$"], around, never)).rejects.toThrow("ended by SIGKILL");
-    await expect(probeCommand(["no-such-program"], around, never)).rejects.toThrow("ENOENT");
+    await expect(probeCommand(["no-such-program"], around, never)).rejects.toThrow(ProbeNotRunError);
+    await expect(probeCommand(["true"], { ...around, cwd: "/nowhere" }, never)).rejects.toThrow(
+      "there is no folder /nowhere",
+    );
   });
 
   test.runIf(platform() === "linux")("a command that takes too long is killed with all that it started", async () => {
-    const env = { ...process.env, SUPERVISOR_PROBE_TEST: "1" };
-    const probe = probeCommand(["sh", "-c", "sleep 1000 & wait"], { cwd: ".", env }, AbortSignal.timeout(200));
+    const probe = probeCommand(["sh", "-c", "sleep 1000 & wait"], around, AbortSignal.timeout(200));
     await expect(probe).rejects.toThrow("aborted due to timeout");
-    await expect.poll(() => findByEnvironment("SUPERVISOR_PROBE_TEST"), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => findMarked("/probe-test"), { timeout: 30_000 }).toEqual([]);
   });
 
   test("a question that is called off ends at once", async () => {

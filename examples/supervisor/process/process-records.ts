@@ -1,19 +1,23 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
+import { z } from "zod";
+
 import { writeAtomically } from "./write-atomically.ts";
 
 /** What is left on disk of a process, for a supervisor that finds it after the death of the one that started it. */
-export interface ProcessRecord {
-  readonly service: string;
+const recordSchema = z.object({
+  service: z.string(),
   /** Also the id of its process group. */
-  readonly pid: number;
-  readonly birth: string;
-  readonly token: string;
-  readonly dependsOn: readonly string[];
-  readonly stopSignal: string;
-  readonly stopGraceMs: number;
-}
+  pid: z.number(),
+  birth: z.string(),
+  /** {@link Mark.number} in decimal digits. */
+  mark: z.string(),
+  dependsOn: z.array(z.string()),
+  stopSignal: z.string(),
+  stopGraceMs: z.number(),
+});
+export type ProcessRecord = z.infer<typeof recordSchema>;
 
 /** The records of all processes that a supervisor started, one file a service. The folder must exist. */
 export class ProcessRecords {
@@ -34,12 +38,10 @@ export class ProcessRecords {
   async list(): Promise<ProcessRecord[]> {
     const records: ProcessRecord[] = [];
     for (const file of await readdir(this.folder)) {
-      // A write that was cut short. Nobody else writes here: the folder is locked.
-      if (file.endsWith(".tmp")) await rm(join(this.folder, file), { force: true });
-      if (!file.endsWith(".json")) continue;
-      const record = parseRecord(await readFile(join(this.folder, file), "utf8"));
-      // Records are written whole, so a broken one was cut short by a crash of the machine, which no process survived.
-      if (record === undefined) await rm(join(this.folder, file), { force: true });
+      const path = join(this.folder, file);
+      const record = file.endsWith(".json") ? parseRecord(await readFile(path, "utf8")) : undefined;
+      // Records are written whole: what is none was cut short by a crash of the machine, which no process survived.
+      if (record === undefined) await rm(path, { force: true });
       else records.push(record);
     }
     return records;
@@ -52,20 +54,9 @@ export class ProcessRecords {
 
 function parseRecord(content: string): ProcessRecord | undefined {
   try {
-    const value = JSON.parse(content) as Partial<ProcessRecord>;
-    if (
-      typeof value.service === "string" &&
-      typeof value.pid === "number" &&
-      typeof value.birth === "string" &&
-      typeof value.token === "string" &&
-      Array.isArray(value.dependsOn) &&
-      typeof value.stopSignal === "string" &&
-      typeof value.stopGraceMs === "number"
-    ) {
-      return value as ProcessRecord;
-    }
+    return recordSchema.safeParse(JSON.parse(content)).data;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
-  return undefined;
 }

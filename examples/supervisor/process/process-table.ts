@@ -1,24 +1,21 @@
 import type { ProcessSpec, ProcessStatusSpec } from "../resources/index.ts";
-import { ManagedProcess, type ProcessSurroundings } from "./managed-process.ts";
+import { ManagedProcess, type ProcessContext } from "./managed-process.ts";
 
-/**
- * The processes that this supervisor started: the world that the process controller acts on. At most one for each
- * service, whatever it is asked for.
- */
+/** The processes that this supervisor started, which the process controller acts on: at most one for each service. */
 export class ProcessTable implements AsyncDisposable {
-  readonly #around: ProcessSurroundings;
+  readonly #context: ProcessContext;
   readonly #processes = new Map<string, ManagedProcess>();
   readonly #changed = new Set<string>();
   #wake: (() => void) | undefined;
 
-  constructor(around: ProcessSurroundings) {
-    this.#around = around;
+  constructor(context: ProcessContext) {
+    this.#context = context;
   }
 
   /** True while any process of the service's group is there. */
   isAlive(service: string): boolean {
     const process = this.#processes.get(service);
-    return process !== undefined && process.phase !== "exited";
+    return process !== undefined && process.status.phase !== "exited";
   }
 
   /** The run of the present or last process; undefined when there was none. */
@@ -26,21 +23,18 @@ export class ProcessTable implements AsyncDisposable {
     return this.#processes.get(service)?.run;
   }
 
-  /** What is to be told of a service, for which `run` is wanted. */
+  /** The status of a service for which `run` is wanted. */
   describe(service: string, run: number): ProcessStatusSpec {
-    const process = this.#processes.get(service);
-    if (process === undefined) return { run, phase: "idle", logPath: this.#around.logPath(service) };
-    const { phase, pid, startedAt, exit, log } = process;
-    const known = { pid, startedAt, exit, logPath: log.path, logError: log.error, recordError: process.recordError };
+    const status = this.#processes.get(service)?.status;
     // A process of an earlier run that is gone says nothing about this one.
-    if (process.run !== run && phase === "exited") return { run, phase: "idle", logPath: log.path };
-    return { run: process.run, phase, ...known };
+    const counts = status !== undefined && (status.run === run || status.phase !== "exited");
+    return counts ? status : { run, phase: "idle", logPath: this.#context.logPath(service) };
   }
 
   /** Starts a process. @throws {Error} when one of the service is alive. */
   start(service: string, spec: ProcessSpec): void {
     if (this.isAlive(service)) throw new Error(`a process of ${service} is alive already`);
-    this.#processes.set(service, new ManagedProcess(service, spec, this.#around, () => this.#note(service)));
+    this.#processes.set(service, new ManagedProcess(service, spec, this.#context, () => this.#note(service)));
   }
 
   /** Asks the process of a service to stop, if there is one; returns at once. */

@@ -1,11 +1,7 @@
-export { ConfigFile, type ConfigFileSpec } from "./config-file.ts";
-export { ConfigFileStatus, type ConfigFileStatusSpec } from "./config-file-status.ts";
-export { HealthCheck, type HealthCheckSpec } from "./health-check.ts";
-export { HealthStatus, type HealthStatusSpec } from "./health-status.ts";
+export { ConfigFile, ConfigFileStatus, type ConfigFileSpec, type ConfigFileStatusSpec } from "./config-file.ts";
+export { HealthCheck, HealthStatus, type HealthCheckSpec, type HealthStatusSpec } from "./health-check.ts";
 export { FOLDER_STATUS_ID, ManifestStatus, type ManifestProblem, type ManifestStatusSpec } from "./manifest-status.ts";
-export { Process, type ProcessSpec, type StopCause } from "./process.ts";
-export { ProcessStatus, type ExitSpec, type ProcessPhase, type ProcessStatusSpec } from "./process-status.ts";
-export { Service, type BackoffSpec, type LogSpec, type ServiceSpec } from "./service.ts";
-export { ServiceStatus, type ServiceHealth, type ServiceState, type ServiceStatusSpec } from "./service-status.ts";
-export { SUPERVISOR_GOAL_ID, SupervisorGoal } from "./supervisor-goal.ts";
-export { SupervisorStatus } from "./supervisor-status.ts";
+export { Process, ProcessStatus, type ExitSpec, type ProcessSpec, type ProcessStatusSpec } from "./process.ts";
+export { RESTART_ANNOTATION, Service, type ServiceSpec } from "./service.ts";
+export { ServiceStatus, type ServiceStatusSpec } from "./service-status.ts";
+export { Supervisor, SUPERVISOR_FINALIZER, SUPERVISOR_ID } from "./supervisor.ts";

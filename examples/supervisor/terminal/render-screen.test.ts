@@ -31,7 +31,7 @@ const content = (other: Partial<ScreenContent> = {}): ScreenContent => ({
   title: "title",
   services: [{ name: "web", status: status() }],
   problems: [],
-  happenings: [],
+  notices: [],
   hint: "hint",
   nowMs: NOW_MS,
   ...other,
@@ -61,12 +61,12 @@ describe("screen", () => {
   });
 
   test("problems and the latest events share what the table leaves", () => {
-    const happenings = Array.from({ length: 50 }, (_, i) => ({
+    const notices = Array.from({ length: 50 }, (_, i) => ({
       level: "info" as const,
       text: `event ${i}`,
       at: new Date(NOW_MS),
     }));
-    const lines = render(content({ problems: ["a.yaml:1:1: bad"], happenings }), { columns: 80, rows: 14 });
+    const lines = render(content({ problems: ["a.yaml:1:1: bad"], notices }), { columns: 80, rows: 14 });
     expect(lines[5]).toBe("PROBLEMS");
     expect(lines[6]).toBe("a.yaml:1:1: bad");
     expect(lines[8]).toBe("EVENTS");
@@ -87,12 +87,12 @@ describe("screen", () => {
 
   property.prop([fc.nat(200), fc.nat(60), fc.nat(40), fc.nat(20), fc.nat(80)])(
     "it is never larger than the terminal",
-    (columns, rows, services, problems, happenings) => {
+    (columns, rows, services, problems, notices) => {
       const lines = render(
         content({
           services: Array.from({ length: services }, (_, i) => ({ name: `service-${i}`, status: status() })),
           problems: Array.from({ length: problems }, (_, i) => `problem ${i} ${"x".repeat(i * 10)}`),
-          happenings: Array.from({ length: happenings }, (_, i) => ({
+          notices: Array.from({ length: notices }, (_, i) => ({
             level: "warn",
             text: `event ${i}`,
             at: new Date(0),

@@ -4,9 +4,10 @@ import type { Immutable } from "homeostat";
 
 import { describeExit } from "../logic/service-plan.ts";
 import { plainText } from "../process/plain-text.ts";
-import type { ServiceState, ServiceStatusSpec } from "../resources/index.ts";
-import type { Happening } from "./describe-change.ts";
+import type { ServiceStatusSpec } from "../resources/index.ts";
 import { formatDuration } from "./duration.ts";
+import type { Notice } from "./notices.ts";
+import { cut, pad, take, textWidth } from "./text-width.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -17,7 +18,7 @@ export interface ScreenContent {
   /** Mistakes that stand, one line each. */
   readonly problems: readonly string[];
   /** What happened, oldest first. */
-  readonly happenings: readonly (Happening & { readonly at: Date })[];
+  readonly notices: readonly (Notice & { readonly at: Date })[];
   readonly hint: string;
   readonly nowMs: number;
 }
@@ -34,7 +35,10 @@ interface Cell {
 
 const HEADERS = ["SERVICE", "STATE", "PID", "RESTARTS", "HEALTH", "SINCE", "LAST REASON"] as const;
 
-const STATE_STYLES: Readonly<Record<ServiceState, Style>> = {
+/** Shortest name that is shown whole. */
+const MIN_NAME = 12;
+
+const STATE_STYLES: Readonly<Record<ServiceStatusSpec["state"], Style>> = {
   waiting: "yellow",
   blocked: "red",
   starting: "cyan",
@@ -47,52 +51,73 @@ const STATE_STYLES: Readonly<Record<ServiceState, Style>> = {
 
 /** The lines of the screen: never more than its rows, never wider than its columns. */
 export function renderScreen(content: ScreenContent, { columns, rows }: ScreenSize): string[] {
-  const { title, services, problems, happenings, hint } = content;
+  const { title, services, problems, notices, hint } = content;
   const table = renderTable(services, content.nowMs, columns);
   const footer = styleText("dim", cut(hint, columns));
-  // The table comes first; what is left is shared by problems and happenings.
+  // The table comes first; what is left is shared by problems and notices.
   const room = Math.max(0, rows - 3);
-  const shownTable = fit(table, Math.min(table.length, Math.max(3, room)), "services", columns);
+  const shownTable = fit(table, Math.max(3, room), "services", columns);
   let left = room - shownTable.length;
   const lines = [styleText("bold", cut(title, columns)), "", ...shownTable];
   if (problems.length > 0 && left >= 3) {
     const shown = fit(
-      problems.map((line) => styleText("red", cut(line, columns))),
-      Math.min(problems.length, Math.max(1, Math.floor((left - 2) / 2))),
+      problems.map((line) => [styleText("red", cut(line, columns))]),
+      Math.max(1, Math.floor((left - 2) / 2)),
       "problems",
       columns,
     );
     lines.push("", styleText(["bold", "red"], cut("PROBLEMS", columns)), ...shown);
     left -= shown.length + 2;
   }
-  if (happenings.length > 0 && left >= 3) {
+  if (notices.length > 0 && left >= 3) {
     lines.push("", styleText("bold", cut("EVENTS", columns)));
-    for (const one of happenings.slice(-(left - 2))) lines.push(renderHappening(one, columns));
+    for (const one of notices.slice(-(left - 2))) lines.push(renderNotice(one, columns));
   }
   while (lines.length < rows - 1) lines.push("");
   return [...lines.slice(0, Math.max(0, rows - 1)), footer].slice(0, Math.max(1, rows));
 }
 
-function renderTable(services: ScreenContent["services"], nowMs: number, columns: number): string[] {
+/** The header, and the one or two lines of each service. */
+function renderTable(services: ScreenContent["services"], nowMs: number, columns: number): string[][] {
   const table: readonly (readonly Cell[])[] = [
     HEADERS.map((text) => ({ text, style: "bold" as const })),
     ...services.map(({ name, status }) => serviceRow(name, status, nowMs)),
   ];
-  const widths = HEADERS.map((_, i) => Math.max(...table.map((row) => row[i]?.text.length ?? 0)));
+  const widths = HEADERS.map((_, i) => Math.max(...table.map((row) => textWidth(row[i]?.text ?? ""))));
+  widths[0] = Math.min(widths[0] ?? 0, Math.max(MIN_NAME, Math.floor(columns / 3)));
+  // The last column has a line of its own where it does not fit.
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const lines = table.map((row) => {
-    let left = columns;
-    const parts: string[] = [];
-    row.forEach(({ text, style }, i) => {
-      if (left <= 0) return;
-      const last = i === row.length - 1;
-      const shown = cut(last ? text : `${text.padEnd(widths[i] ?? 0)}  `, left);
-      left -= shown.length;
-      parts.push(style === undefined ? shown : styleText(style, shown));
+    const own = row.slice(0, -1).map(({ text, style }, i) => {
+      const shown = `${pad(cut(text, widths[i] ?? 0), widths[i] ?? 0)}  `;
+      return { text: shown, style };
     });
-    return parts.join("").trimEnd();
+    const reason = row.at(-1) ?? { text: "" };
+    if (before + textWidth(reason.text) <= columns) return [printCells([...own, reason], columns)];
+    return [printCells(own, columns), printCells([{ ...reason, text: `  ${reason.text}` }], columns)];
   });
-  if (services.length === 0) lines.push(styleText("dim", cut("no services are declared yet", columns)));
+  if (services.length === 0) lines.push([styleText("dim", cut("no services are declared yet", columns))]);
   return lines;
+}
+
+/** One line of cells. What does not fit ends with a sign, even if only blanks had room. */
+function printCells(cells: readonly Cell[], columns: number): string {
+  const isWhole =
+    textWidth(
+      cells
+        .map(({ text }) => text)
+        .join("")
+        .trimEnd(),
+    ) <= columns;
+  let left = isWhole ? columns : columns - 1;
+  const parts: string[] = [];
+  for (const { text, style } of cells) {
+    const shown = take(text, left);
+    left -= textWidth(shown);
+    if (shown !== "") parts.push(style === undefined ? shown : styleText(style, shown));
+    if (shown !== text) break;
+  }
+  return `${parts.join("").trimEnd()}${isWhole || columns === 0 ? "" : "…"}`;
 }
 
 function serviceRow(name: string, status: Immutable<ServiceStatusSpec>, nowMs: number): Cell[] {
@@ -110,7 +135,7 @@ function serviceRow(name: string, status: Immutable<ServiceStatusSpec>, nowMs: n
   ];
 }
 
-function renderHappening({ at, level, text }: Happening & { readonly at: Date }, columns: number): string {
+function renderNotice({ at, level, text }: Notice & { readonly at: Date }, columns: number): string {
   const time = clockTime(at);
   const style: Style = level === "error" ? "red" : level === "warn" ? "yellow" : "reset";
   const shown = cut(`${time}  ${text}`, columns);
@@ -122,12 +147,16 @@ export function clockTime(at: Date): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-const cut = (text: string, columns: number): string =>
-  text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`.slice(0, columns);
-
-/** The first lines, of which the last says how many are missing, when they do not all fit. */
-function fit(lines: readonly string[], rows: number, what: string, columns: number): string[] {
-  if (lines.length <= rows) return [...lines];
-  const shown = lines.slice(0, Math.max(0, rows - 1));
-  return [...shown, styleText("dim", cut(`… ${lines.length - shown.length} more ${what}`, columns))];
+/** The lines of the first groups; the last line says how many groups are missing, when they do not all fit. */
+function fit(groups: readonly (readonly string[])[], rows: number, what: string, columns: number): string[] {
+  const all = groups.flat();
+  if (all.length <= rows) return all;
+  const shown: string[] = [];
+  let count = 0;
+  for (const group of groups) {
+    if (shown.length + group.length > rows - 1) break;
+    shown.push(...group);
+    count += 1;
+  }
+  return [...shown, styleText("dim", cut(`… ${groups.length - count} more ${what}`, columns))];
 }

@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { EventType, silentLogger, type Immutable, type ResourceType, type State } from "homeostat";
+import { EventType, MemoryState, silentLogger, type Immutable, type ResourceType, type State } from "homeostat";
 
-import { findMarked } from "../process/marker.ts";
+import { findMarked } from "../process/mark.ts";
 import { ManifestStatus, ServiceStatus, type ManifestStatusSpec, type ServiceStatusSpec } from "../resources/index.ts";
-import { openSupervisor, type Supervisor } from "../supervisor.ts";
+import { openSupervisor, TYPES, type SupervisorOptions } from "../supervisor.ts";
 
 /** How long a test waits for anything; on an idle machine it takes a fraction of a second. Unit: milliseconds. */
 export const DEADLINE_MS = 30_000;
@@ -42,12 +42,17 @@ export class ManifestFolder implements AsyncDisposable {
     return readFile(join(this.path, name), "utf8");
   }
 
-  /** The processes that a supervisor of this folder has started, whether it lives or not. */
+  /** The processes that a supervisor of this folder has started, whether it lives or not; by service where that is known. */
   async processes(): Promise<{ service: string; pid: number }[]> {
-    const all = await findMarked();
-    return all
-      .filter(({ records }) => records.startsWith(`${this.path}/`))
-      .map(({ service, pid }) => ({ service, pid }));
+    const folder = join(this.path, ".homeostat", "processes");
+    const all = await findMarked(folder);
+    const names = new Map<string, string>();
+    for (const file of await readdir(folder).catch(() => [])) {
+      const text = file.endsWith(".json") ? await readFile(join(folder, file), "utf8").catch(() => "") : "";
+      const { mark, service } = (text === "" ? {} : JSON.parse(text)) as Record<string, string>;
+      names.set(mark ?? "", service ?? "");
+    }
+    return all.map(({ number, service, pid }) => ({ service: service ?? names.get(String(number)) ?? "?", pid }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -55,30 +60,64 @@ export class ManifestFolder implements AsyncDisposable {
   }
 }
 
+/** What watches it sees the end, although the control plane disposes it right then. */
+class LastingState extends MemoryState {
+  override async [Symbol.asyncDispose](): Promise<void> {}
+
+  async end(): Promise<void> {
+    await super[Symbol.asyncDispose]();
+  }
+}
+
 /** A supervisor in this process, running on a temporary folder. Disposing kills what is left and removes the folder. */
 export class SupervisorWorld implements AsyncDisposable {
   readonly folder: ManifestFolder;
-  readonly supervisor: Supervisor;
+  readonly state: LastingState;
+  /** Folder of logs and records. */
+  readonly stateFolder: string;
+  /** Resolves when it has stopped. */
   readonly running: Promise<void>;
+  readonly #stop: AbortController;
+  readonly #kill: () => void;
 
-  private constructor(folder: ManifestFolder, supervisor: Supervisor) {
+  private constructor(
+    folder: ManifestFolder,
+    state: LastingState,
+    stop: AbortController,
+    running: Promise<void>,
+    kill: () => void,
+  ) {
     this.folder = folder;
-    this.supervisor = supervisor;
-    this.running = supervisor.run();
+    this.state = state;
+    this.stateFolder = join(folder.path, ".homeostat");
+    this.running = running;
+    this.#stop = stop;
+    this.#kill = kill;
   }
 
-  /** Runs a supervisor that is open already; disposing the world disposes both. */
-  static of(folder: ManifestFolder, supervisor: Supervisor): SupervisorWorld {
-    return new SupervisorWorld(folder, supervisor);
+  static async start(
+    manifests: Readonly<Record<string, string>> | ManifestFolder,
+    options: Partial<SupervisorOptions> = {},
+  ): Promise<SupervisorWorld> {
+    const folder = manifests instanceof ManifestFolder ? manifests : await ManifestFolder.create(manifests);
+    const state = new LastingState({ types: TYPES });
+    const ignore = () => {};
+    const { plane, kill } = await openSupervisor({
+      folder: folder.path,
+      state: () => state,
+      onFound: ignore,
+      onUncertain: ignore,
+      ...options,
+    });
+    const stop = new AbortController();
+    const running = plane.run({ signal: stop.signal, logger: silentLogger, stopTimeoutMs: Infinity });
+    return new SupervisorWorld(folder, state, stop, running, kill);
   }
 
-  static async start(manifests: Readonly<Record<string, string>>): Promise<SupervisorWorld> {
-    const folder = await ManifestFolder.create(manifests);
-    return new SupervisorWorld(folder, await openSupervisor({ folder: folder.path, logger: silentLogger }));
-  }
-
-  get state(): State {
-    return this.supervisor.state;
+  /** Stops all services in order. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.running;
   }
 
   /** Resolves to the status of a service once it is as wanted. */
@@ -109,8 +148,11 @@ export class SupervisorWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.supervisor[Symbol.asyncDispose]();
-    await this.running;
+    this.#stop.abort();
+    // What ignores its signal would take its grace time.
+    const killing = setInterval(this.#kill, 50);
+    await this.running.finally(() => clearInterval(killing));
+    await this.state.end();
     await this.folder[Symbol.asyncDispose]();
   }
 }

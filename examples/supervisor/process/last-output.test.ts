@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { LastWords } from "./last-words.ts";
+import { LastOutput } from "./last-output.ts";
 
 const say = (...chunks: readonly string[]) => {
-  const words = new LastWords();
+  const words = new LastOutput();
   for (const chunk of chunks) words.add(Buffer.from(chunk));
   return words;
 };
@@ -31,7 +31,7 @@ describe("last words", () => {
 
   test("a character that two chunks share stays whole", () => {
     const bytes = Buffer.from("grün\n");
-    const words = new LastWords();
+    const words = new LastOutput();
     words.add(bytes.subarray(0, 3));
     words.add(bytes.subarray(3));
     expect(words.line).toBe("grün");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { ServiceStatusSpec } from "../resources/index.ts";
-import { describeHealthChange, describeManifestChange, describeServiceChange } from "./describe-change.ts";
+import { describeConfigChange, describeManifestChange, describeServiceChange } from "./notices.ts";
 
 const status = (other: Partial<ServiceStatusSpec>): ServiceStatusSpec => ({
   state: "running",
@@ -26,7 +26,7 @@ function story(...statuses: readonly Partial<ServiceStatusSpec>[]): string[] {
   return all.flatMap((now, i) => describeServiceChange("web", all[i - 1], now).map(({ text }) => text));
 }
 
-describe("happenings", () => {
+describe("notices", () => {
   test("a service's life is one line a step", () => {
     expect(
       story(
@@ -59,21 +59,22 @@ describe("happenings", () => {
       { level: "error", text: "a.yaml:4:3: spec.command: is missing" },
     ]);
     expect(describeManifestChange("a.yaml", broken, { ...broken, kept: ["Services/a"] })).toEqual([]);
-    expect(describeManifestChange("a.yaml", broken, good)).toEqual([{ level: "info", text: "a.yaml: in order again" }]);
+    expect(describeManifestChange("a.yaml", broken, good)).toEqual([
+      { level: "info", text: "a.yaml: the mistakes are corrected" },
+    ]);
   });
 
-  test("a service that gets ill is told once a run", () => {
-    const ill = {
-      service: "web",
-      run: 1,
-      health: "unhealthy" as const,
-      successes: 0,
-      failures: 3,
-      message: "refused",
-      restart: true,
-    };
-    expect(describeHealthChange("h", undefined, ill)).toEqual([{ level: "warn", text: "web: unhealthy: h: refused" }]);
-    expect(describeHealthChange("h", ill, { ...ill, message: "no answer" })).toEqual([]);
-    expect(describeHealthChange("h", ill, { ...ill, run: 2 })).toHaveLength(1);
+  test("one mistake is one line: the manifest says what blocks a service, and a stop without a reason is none", () => {
+    expect(
+      story(
+        { state: "blocked", ready: false, reason: "depends on db, which is not declared" },
+        { state: "starting", ready: false, pid: 7 },
+        { state: "stopping", ready: false, pid: 7, reason: "" },
+        { state: "waiting", ready: false, reason: "waits for config file c (failed)" },
+      ),
+    ).toEqual(["web: started (pid 7)", "web: waits for config file c"]);
+    const failed = { path: "p", digest: "", inputs: "1", error: "no X" };
+    expect(describeConfigChange("c", undefined, failed)).toEqual([{ level: "error", text: "config file c: no X" }]);
+    expect(describeConfigChange("c", failed, { ...failed, inputs: "2" })).toEqual([]);
   });
 });

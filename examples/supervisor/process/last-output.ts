@@ -1,24 +1,24 @@
 import { plainText } from "./plain-text.ts";
 
 /** Lines that are remembered. */
-const LINES = 20;
+const MAX_LINES = 20;
 /** Longer lines are cut. Unit: UTF-16 units. */
-const LONGEST_LINE = 200;
+const MAX_LENGTH = 200;
 
 const ERROR = /error|fatal|panic|cannot|can't|failed|denied|refused/i;
 
 /** Remembers the end of a process's output, to say in one line why it ended. */
-export class LastWords {
+export class LastOutput {
   readonly #lines: string[] = [];
   #unfinished = "";
   readonly #decoder = new TextDecoder();
 
   add(chunk: Uint8Array): void {
     const [first = "", ...others] = this.#decoder.decode(chunk, { stream: true }).split("\n");
-    this.#unfinished = (this.#unfinished + first).slice(0, 4 * LONGEST_LINE);
+    this.#unfinished = (this.#unfinished + first).slice(0, 4 * MAX_LENGTH);
     for (const next of others) {
       this.#push(this.#unfinished);
-      this.#unfinished = next.slice(0, 4 * LONGEST_LINE);
+      this.#unfinished = next.slice(0, 4 * MAX_LENGTH);
     }
   }
 
@@ -38,11 +38,11 @@ export class LastWords {
 
   #push(line: string): void {
     this.#lines.push(...clean(line));
-    if (this.#lines.length > LINES) this.#lines.splice(0, this.#lines.length - LINES);
+    if (this.#lines.length > MAX_LINES) this.#lines.splice(0, this.#lines.length - MAX_LINES);
   }
 }
 
 function clean(line: string): string[] {
   const text = plainText(line).trim();
-  return text === "" ? [] : [text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE - 1)}…` : text];
+  return text === "" ? [] : [text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text];
 }

@@ -1,10 +1,13 @@
-import type { Ref } from "homeostat";
+import { exists, type LabelQuery, type Ref } from "homeostat";
 
 import { Service, type ServiceSpec } from "../resources/index.ts";
 
 const PREFIX = "service/";
 
-/** Labels a status with the services that it concerns, so that a change of it wakes those. */
+/** Finds the resources that concern a service. */
+export const concerning = (service: string): LabelQuery => [exists(`${PREFIX}${service}`)];
+
+/** Labels a resource with the services that it concerns, and no others: a change of it wakes those. */
 export function labelServices(labels: Record<string, string>, services: readonly string[]): void {
   for (const key of Object.keys(labels)) if (key.startsWith(PREFIX)) delete labels[key];
   for (const service of services) labels[`${PREFIX}${service}`] = "";

@@ -1,0 +1,16 @@
+import { isNotFound, type AnyResourceType, type ControllerWriter, type Ref } from "homeostat";
+
+/**
+ * Takes a resource of the controller's own out of the state: tears it down, and destroys it as soon as no finalizer
+ * holds it. One that is gone already is fine.
+ */
+export async function remove<R extends AnyResourceType>(
+  state: Pick<ControllerWriter<R, never>, "teardown" | "destroy">,
+  ref: Ref<unknown, R["type"]>,
+): Promise<void> {
+  try {
+    if (await state.teardown(ref)) await state.destroy(ref);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import { constants, type Stats } from "node:fs";
+import { lstat, open, readdir, readlink, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Clock } from "homeostat";
+
+/** A manifest as it is on disk, or why it cannot be read. */
+export type ManifestFile =
+  | { readonly name: string; readonly text: string; readonly error?: undefined }
+  | { readonly name: string; readonly error: string; readonly text?: undefined };
+
+/** Larger files are refused. Unit: bytes. */
+const MAX_BYTES = 4 * 2 ** 20;
+/** How long the system may take for one file. Unit: milliseconds. */
+const TIMEOUT_MS = 2_000;
+/** Each that does not respond keeps one of the four threads that Node has for files, so no unknown ones are tried then. */
+const MAX_STALLED = 2;
+
+/** YAML files, but no hidden ones: editors keep their drafts there. */
+export const isManifest = (file: string): boolean => /^[^.].*\.ya?ml$/i.test(file);
+
+/**
+ * Reads the manifests of a folder, whatever else there is: what is no regular file is not opened, and what does not
+ * respond is given up.
+ */
+export class FolderReader {
+  readonly folder: string;
+  readonly #clock: Clock;
+  readonly #readFile: typeof readManifest;
+  readonly #stalled = new Set<string>();
+  /** What has responded the last time. */
+  readonly #responsive = new Set<string>();
+  #gaveUp = 0;
+  /** Device and inode of the folder in which there were manifests. */
+  #known: string | undefined;
+
+  /** @param readFile - How a file is read. Default: the real thing. */
+  constructor(folder: string, clock: Clock, readFile: typeof readManifest = readManifest) {
+    this.folder = folder;
+    this.#clock = clock;
+    this.#readFile = readFile;
+  }
+
+  /**
+   * The manifests, by name. One that cannot be read comes with the reason.
+   *
+   * @throws {Error} when the folder cannot be read, or another one without manifests has taken its place: somebody is
+   * about to bring it back.
+   */
+  async read(): Promise<ManifestFile[]> {
+    const { names, identity } = await this.#list();
+    if (names.length > 0) this.#known = identity;
+    else if (this.#known !== undefined && this.#known !== identity) {
+      throw new Error("it was replaced by a folder without manifests; everything stays as it is until there is one");
+    }
+    this.#gaveUp = 0;
+    const files: ManifestFile[] = [];
+    // One after the other, so that few threads are lost to those that do not respond.
+    for (const name of names) {
+      const path = join(this.folder, name);
+      const file = await this.#bounded(path, () => this.#readFile(path)).catch((error: NodeJS.ErrnoException) => {
+        return { error: error.code === undefined ? error.message : `cannot be read: ${error.message}` };
+      });
+      if (file !== undefined) files.push({ name, ...file });
+    }
+    return files;
+  }
+
+  /** What tells the folder from another one, and from itself after any manifest was changed, added or removed. */
+  async signature(): Promise<{ readonly identity: string; readonly content: string }> {
+    try {
+      const { names, identity } = await this.#list();
+      const parts = [];
+      for (const name of names) {
+        const path = join(this.folder, name);
+        const { mtimeMs, ctimeMs, size, ino } = await this.#bounded(path, () => stat(path)).catch(() => NO_STATS);
+        parts.push(`${name}:${mtimeMs}:${ctimeMs}:${size}:${ino}`);
+      }
+      // What was given up is tried again.
+      if (this.#gaveUp > 0) parts.push(String(this.#clock.monotonic()));
+      return { identity, content: parts.join("\n") };
+    } catch (error) {
+      return { identity: "", content: (error as Error).message };
+    }
+  }
+
+  async #list(): Promise<{ names: string[]; identity: string }> {
+    const { folder } = this;
+    return this.#bounded(folder, async () => {
+      const { dev, ino } = await stat(folder);
+      return { names: (await readdir(folder)).filter(isManifest).sort(), identity: `${dev}:${ino}` };
+    });
+  }
+
+  /** The result of a call, as long as it comes in time and not too many others are under way. */
+  async #bounded<T>(path: string, call: () => Promise<T>): Promise<T> {
+    const isFull = this.#stalled.size >= MAX_STALLED && !this.#responsive.has(path);
+    if (isFull || this.#stalled.has(path)) {
+      this.#gaveUp += 1;
+      throw new Error(this.#stalled.has(path) ? SILENT : "is not read as long as others do not respond");
+    }
+    const work = call();
+    const enough = new AbortController();
+    const timeout = this.#clock.sleep(TIMEOUT_MS, { signal: enough.signal }).then(() => TIMED_OUT);
+    const result = await Promise.race([work, timeout]).finally(() => enough.abort());
+    if (result !== TIMED_OUT) {
+      this.#responsive.add(path);
+      return result as T;
+    }
+    this.#responsive.delete(path);
+    this.#gaveUp += 1;
+    this.#stalled.add(path);
+    void work.catch(() => {}).finally(() => this.#stalled.delete(path));
+    throw new Error(SILENT);
+  }
+}
+
+const SILENT = `does not respond within ${TIMEOUT_MS} ms`;
+const TIMED_OUT = Symbol("timed out");
+const NO_STATS: Pick<Stats, "mtimeMs" | "ctimeMs" | "size" | "ino"> = { mtimeMs: 0, ctimeMs: 0, size: 0, ino: 0 };
+
+/** Undefined for a file that has gone away meanwhile. */
+async function readManifest(path: string): Promise<{ text: string } | { error: string } | undefined> {
+  try {
+    // Before it is opened: opening alone may do something to a device.
+    const before = kindOf(await stat(path));
+    if (before !== undefined) return { error: `is ${before}, not a regular file` };
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const kind = kindOf(await file.stat());
+    if (kind !== undefined) return { error: `is ${kind}, not a regular file` };
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of file.createReadStream({ end: MAX_BYTES, autoClose: false })) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).byteLength;
+    }
+    if (bytes > MAX_BYTES) return { error: `has more than the ${MAX_BYTES} bytes allowed` };
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)) };
+  } catch (error) {
+    if (error instanceof TypeError) return { error: "is not valid UTF-8 text" };
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const link = await lstat(path).catch(() => undefined);
+  if (link?.isSymbolicLink() !== true) return undefined;
+  return { error: `is a symbolic link to ${await readlink(path)}, which does not exist` };
+}
+
+/** Undefined for a regular file. */
+function kindOf(stats: Stats): string | undefined {
+  if (stats.isFile()) return undefined;
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a FIFO";
+  return stats.isSocket() ? "a socket" : "a device";
+}
