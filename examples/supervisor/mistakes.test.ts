@@ -271,7 +271,9 @@ describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
     await world.ready("a");
     await symlink("v2", join(parent.path, "next"));
     await rename(join(parent.path, "next"), join(parent.path, "current"));
-    await world.service("a", ({ ready, restarts }) => ready && restarts === 1);
+    expect(await world.service("a", ({ ready, restarts }) => ready && restarts === 1)).toMatchObject({
+      startReason: "its declaration changed",
+    });
     await rm(join(parent.path, "v2", "a.yaml"));
     await world.gone("a");
   });

@@ -335,6 +335,7 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     process.kill(pid, "SIGSTOP");
     await world.folder.remove("a.yaml");
     await world.gone("a");
+    expect(await world.folder.processes()).toEqual([]);
   });
 
   test("a service is asked to stop once, however long it takes, and what it left behind as well", async () => {
@@ -390,7 +391,7 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     await world.service("b", ({ ready, health }) => !ready && health === "unhealthy");
     await world.folder.remove("h.yaml");
     expect(await world.ready("b")).toMatchObject({ health: "none", restarts: 0, reason: "" });
-    await expect.poll(() => world.state.list(HealthStatus)).toEqual([]);
+    await expect.poll(async () => (await world.state.list(HealthStatus)).length).toBe(0);
   });
 
   test("a check that cannot be run leaves a service alone: unknown, with the reason", async () => {

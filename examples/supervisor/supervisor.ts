@@ -63,7 +63,7 @@ export interface SupervisorPlane {
   readonly folder: string;
   readonly logs: string;
   /** Kills all processes at once. */
-  kill(): void;
+  kill(this: void): void;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface Launched {
   /** Resolves to true when the system refused the mark. */
   readonly unmarked: Promise<boolean>;
   /** Lets the command begin. Until then the process only waits; when the supervisor dies first, it ends. */
-  release(): void;
+  release(this: void): void;
 }
 
 /**

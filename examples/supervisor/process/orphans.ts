@@ -1,4 +1,4 @@
-import { findMarked } from "./mark.ts";
+import { MarkedSearch } from "./mark.ts";
 import { groupMembers, inspectProcess, type ProcessInfo } from "./processes.ts";
 import type { ProcessRecord, ProcessRecords } from "./process-records.ts";
 import { askToStop, signalProcess } from "./signal.ts";
@@ -20,7 +20,7 @@ export interface OrphanOptions {
 }
 
 /** For a process without a record, as when the disk was full. */
-const DEFAULT_POLICY = { dependsOn: [], stopSignal: "SIGTERM", stopGraceMs: 10_000 } as const;
+const DEFAULT_POLICY = { stopSignal: "SIGTERM", stopGraceMs: 10_000 } as const;
 
 /**
  * Stops what a supervisor that died left running, a service after those that depend on it, and resolves when nothing
@@ -31,7 +31,8 @@ const DEFAULT_POLICY = { dependsOn: [], stopSignal: "SIGTERM", stopGraceMs: 10_0
  */
 export async function stopOrphans(records: ProcessRecords, options: OrphanOptions): Promise<void> {
   const written = new Map((await records.list()).map((record) => [record.service, record]));
-  const found = await findOrphans(records, written, options.onUncertain);
+  const search = new MarkedSearch(records.folder);
+  const found = await findOrphans(search, written, options.onUncertain);
   const services = new Set([...written.keys(), ...found.map((one) => one.service)]);
 
   const stops = new Map<string, Promise<void>>();
@@ -42,7 +43,9 @@ export async function stopOrphans(records: ProcessRecords, options: OrphanOption
     const dependants = [...written.values()]
       .filter((one) => one.dependsOn.includes(service) && !before.includes(one.service) && one.service !== service)
       .map((one) => stop(one.service, [...before, service]));
-    const stopped = Promise.all(dependants).then(() => stopService(service, records, written, options));
+    const stopped = Promise.all(dependants).then(() =>
+      stopService(service, records, () => findOrphans(search, written), written.get(service), options),
+    );
     stops.set(service, stopped);
     return stopped;
   };
@@ -52,11 +55,11 @@ export async function stopOrphans(records: ProcessRecords, options: OrphanOption
 async function stopService(
   service: string,
   records: ProcessRecords,
-  written: ReadonlyMap<string, ProcessRecord>,
+  findAll: () => ReturnType<typeof findOrphans>,
+  { stopSignal, stopGraceMs }: Pick<ProcessRecord, "stopSignal" | "stopGraceMs"> = DEFAULT_POLICY,
   { onFound, force }: OrphanOptions,
 ): Promise<void> {
-  const { stopSignal, stopGraceMs } = written.get(service) ?? DEFAULT_POLICY;
-  const find = async () => (await findOrphans(records, written)).filter((one) => one.service === service);
+  const find = async () => (await findAll()).filter((one) => one.service === service);
   const left = await find();
   if (left.length > 0) {
     onFound({ service, pids: left.map(({ pid }) => pid) });
@@ -72,13 +75,13 @@ async function stopService(
 }
 
 async function findOrphans(
-  records: ProcessRecords,
+  search: MarkedSearch,
   written: ReadonlyMap<string, ProcessRecord>,
   onUncertain?: (orphan: Orphan) => void,
 ): Promise<readonly (ProcessInfo & { readonly service: string })[]> {
   const names = new Map(Array.from(written.values(), ({ mark, service }) => [mark, service]));
   const found = new Map(
-    (await findMarked(records.folder)).map((one) => {
+    (await search.find()).map((one) => {
       const service = names.get(String(one.number)) ?? one.service ?? `a service with the mark ${one.number}`;
       return [one.pid, { ...one, service }] as const;
     }),

@@ -36,7 +36,7 @@ async function programProblem(program: string, cwd: string, path: string): Promi
   if (interpreter === undefined) return undefined;
   const missing = async (name: string) => (await findProgram(name, cwd, path)).problem !== undefined;
   if (await missing(interpreter)) return `its interpreter ${interpreter} cannot be run`;
-  const viaEnv = /\/env$/.test(interpreter) && argument !== undefined && /^[^-=]+$/.test(argument);
+  const viaEnv = interpreter.endsWith("/env") && argument !== undefined && /^[^-=]+$/.test(argument);
   return viaEnv && (await missing(argument)) ? `its interpreter ${argument} is not on the PATH` : undefined;
 }
 
