@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
@@ -242,8 +242,9 @@ describe("mistakes in manifests", { timeout: TIMEOUT_MS }, () => {
     const { path } = world.folder;
     execFileSync("mkfifo", [join(path, "0-fifo.yaml")]);
     await symlink("/dev/zero", join(path, "0-device.yaml"));
-    await rename(join(path, "a.yaml"), join(path, "target"));
-    await symlink("target-to-come", join(path, "a.yaml"));
+    await copyFile(join(path, "a.yaml"), join(path, "target"));
+    await symlink("target-to-come", join(path, "link"));
+    await rename(join(path, "link"), join(path, "a.yaml"));
     const { problems, kept } = await world.manifest("a.yaml", (now) => now.problems.length > 0);
     expect(problems[0]?.message).toBe("is a symbolic link to target-to-come, which does not exist");
     expect(kept).toEqual(["Services/good"]);
