@@ -84,11 +84,14 @@ export class FolderReader {
     }
   }
 
+  /** @throws {Error} when the folder changes its place meanwhile: the next look tells what came of it. */
   async #list(): Promise<{ names: string[]; identity: string }> {
     const { folder } = this;
     return this.#bounded(folder, async () => {
-      const { dev, ino } = await stat(folder);
-      return { names: (await readdir(folder)).filter(isManifest).sort(), identity: `${dev}:${ino}` };
+      const before = await identityOf(folder);
+      const names = (await readdir(folder)).filter(isManifest).sort();
+      if ((await identityOf(folder)) !== before) throw new Error("is being replaced");
+      return { names, identity: before };
     });
   }
 
@@ -118,6 +121,11 @@ export class FolderReader {
 const SILENT = `does not respond within ${TIMEOUT_MS} ms`;
 const TIMED_OUT = Symbol("timed out");
 const NO_STATS: Pick<Stats, "mtimeMs" | "ctimeMs" | "size" | "ino"> = { mtimeMs: 0, ctimeMs: 0, size: 0, ino: 0 };
+
+async function identityOf(folder: string): Promise<string> {
+  const { dev, ino } = await stat(folder);
+  return `${dev}:${ino}`;
+}
 
 /** Undefined for a file that has gone away meanwhile. */
 async function readManifest(path: string): Promise<{ text: string } | { error: string } | undefined> {
