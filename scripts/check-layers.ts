@@ -54,7 +54,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   cli: {
     imports: ["plane", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
-    packages: ["commander", "jsonpath-rfc9535"],
+    packages: ["commander", "diff", "jsonpath-rfc9535", "rfc6902"],
     builtins: "all",
   },
   testing: {

@@ -1,9 +1,25 @@
-import { createResource, jsonCodec, OpaqueSpec, type Kind, type Pointer } from "../../resource/index.ts";
+import {
+  createResource,
+  hasCode,
+  jsonCodec,
+  OpaqueSpec,
+  type Kind,
+  type Metadata,
+  type Pointer,
+  type Resource,
+} from "../../resource/index.ts";
 import type { State } from "../../state/index.ts";
 import { CliError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { exitCodeOf } from "../failure.ts";
 import { KNOWN_TYPES } from "./loose-type.ts";
+
+/** What is to be written, and in place of what. */
+export interface Rehearsal {
+  readonly metadata: Metadata;
+  readonly stored: Resource | undefined;
+  readonly spec: unknown;
+}
 
 /**
  * Gives the specs that people write the form in which a State takes them.
@@ -42,6 +58,22 @@ export class SpecWriter {
     if (stored.bytes === undefined) return opaque(undefined);
     const message = "its spec travels in a binary form, which only programs that know the type can write";
     throw new CliError(ExitCode.failed, message);
+  }
+
+  /**
+   * Lets the State judge a spec, and the owner in whose name it is written, without writing it: by an update to a version
+   * that there never is. A State that does not know the type has nothing to say of the spec.
+   *
+   * @throws {StateError} what the State would refuse it for.
+   */
+  async rehearse({ metadata, stored, spec }: Rehearsal, owner: string | undefined): Promise<void> {
+    const written = await this.write(metadata, stored?.spec, spec);
+    const resource = createResource({ ...metadata, version: PROBE_VERSION }, written);
+    try {
+      await this.#state.update(resource, { owner, expectedPhase: "any", signal: this.#signal });
+    } catch (error) {
+      if (!hasCode(error, "version_conflict", stored === undefined ? "not_found" : "version_conflict")) throw error;
+    }
   }
 
   #isKnown({ namespace, type }: Kind): Promise<boolean> {

@@ -80,12 +80,13 @@ export async function resolveSelection(
   if (selection.ids.length > 0 && allNamespaces) throw usageError("-A and ids exclude each other");
   if (allNamespaces && namespace !== undefined) throw usageError("-A and -n exclude each other");
   const kind = catalog.find(selection.typeName);
-  const labels = selector === undefined ? undefined : parseSelector(selector);
+  const labels = selector === undefined ? undefined : readSelector(selector);
   const namespaces = allNamespaces ? await namespacesOf(state, kind, signal) : [namespace ?? kind.defaultNamespace];
   return { kind, ids: selection.ids, namespaces, labels };
 }
 
-function parseSelector(selector: string): LabelQuery {
+/** @throws {CliError} usage */
+export function readSelector(selector: string): LabelQuery {
   try {
     return parseLabelSelector(selector);
   } catch (cause) {

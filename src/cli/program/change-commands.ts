@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { parseDuration } from "../args/duration.ts";
 import {
   collect,
@@ -17,13 +17,30 @@ export function addApply(program: Command, choose: Choose): void {
     .command("apply")
     .description("create or update what manifests declare")
     .requiredOption("-f, --filename <file>", "file, folder, or - for standard input; may be repeated", collect)
-    .option("-R, --recursive", "look into the folders of a folder");
+    .option("-R, --recursive", "look into the folders of a folder")
+    .option("-l, --selector <selector>", "only manifests with these labels")
+    .option("--set <name>", "make the resources a set, which --prune knows again")
+    .option("--prune", "then delete what was applied before, and is in no manifest now; needs --set or -l")
+    .addOption(
+      new Option("--dry-run [where]", "write nothing; client compares, server has each spec judged as well").preset(
+        "client",
+      ),
+    );
   withEndpoint(withOwner(withNamespace(command))).action(
-    (flags: Flags & SelectionFlags & { filename: readonly string[]; recursive?: boolean; owner?: string }) =>
+    (
+      flags: Flags &
+        SelectionFlags & {
+          filename: readonly string[];
+          recursive?: boolean;
+          owner?: string;
+          set?: string;
+          prune?: boolean;
+          dryRun?: string;
+        },
+    ) =>
       choose(async (session) => {
         const { apply } = await import("../commands/write/apply.ts");
-        const { filename: files, recursive, namespace, owner } = flags;
-        return session.write(flags, (context) => apply(context, { files, recursive, namespace, owner }));
+        return session.write(flags, (context) => apply(context, { ...flags, files: flags.filename }));
       }),
   );
 }
@@ -108,6 +125,30 @@ export function addDelete(program: Command, choose: Choose): void {
             timeoutMs,
           }),
         );
+      }),
+  );
+}
+
+export function addPatch(program: Command, choose: Choose): void {
+  const command = program
+    .command("patch")
+    .description("change parts of resources")
+    .argument("<type>", "type, by any of its names")
+    .argument("[id...]", ID_HELP)
+    .option("-p, --patch <patch>", 'the patch in JSON or YAML, such as {"spec":{"size":1}}')
+    .option("--patch-file <file>", "file with the patch, or - for standard input")
+    .option("--type <type>", "merge (RFC 7396) or json (RFC 6902)", "merge")
+    .option("--all", "all resources of the type");
+  withEndpoint(withOwner(withSelection(command))).action(
+    (
+      type: string,
+      ids: readonly string[],
+      flags: Flags &
+        SelectionFlags & { patch?: string; patchFile?: string; type: string; all?: boolean; owner?: string },
+    ) =>
+      choose(async (session) => {
+        const { patchResources } = await import("../commands/write/patch.ts");
+        return session.write(flags, (context) => patchResources(context, { ...flags, names: [type, ...ids] }));
       }),
   );
 }

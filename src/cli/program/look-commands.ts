@@ -2,8 +2,11 @@ import type { Command } from "commander";
 import type { ExitCode } from "../exit-code.ts";
 import { parseDuration } from "../args/duration.ts";
 import {
+  collect,
   ID_HELP,
   withEndpoint,
+  withNamespace,
+  withOwner,
   withOutput,
   withSelection,
   type Choose,
@@ -89,6 +92,30 @@ export function addWait(program: Command, choose: Choose): void {
         const { wait } = await import("../commands/read/wait.ts");
         const timeoutMs = parseDuration(flags.timeout ?? "30s");
         return session.write(flags, (context) => wait(context, { ...flags, names: [type, ...ids], timeoutMs }));
+      }),
+  );
+}
+
+export function addDiff(program: Command, choose: Choose): void {
+  const command = program
+    .command("diff")
+    .description("show what apply would change; exit code 1 says that there is something")
+    .requiredOption("-f, --filename <file>", "file, folder, or - for standard input; may be repeated", collect)
+    .option("-R, --recursive", "look into the folders of a folder")
+    .option("--show-sensitive", "show the specs of sensitive types");
+  withEndpoint(withOwner(withNamespace(command))).action(
+    (
+      flags: Flags &
+        SelectionFlags & {
+          filename: readonly string[];
+          recursive?: boolean;
+          owner?: string;
+          showSensitive?: boolean;
+        },
+    ) =>
+      choose(async (session) => {
+        const { diff } = await import("../commands/read/diff.ts");
+        return session.write(flags, (context) => diff(context, { ...flags, files: flags.filename }));
       }),
   );
 }

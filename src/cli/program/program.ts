@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { addAnnotate, addApply, addDelete, addEdit, addLabel } from "./change-commands.ts";
+import { addAnnotate, addApply, addDelete, addEdit, addLabel, addPatch } from "./change-commands.ts";
 import { addContext } from "./context-commands.ts";
 import type { Choose } from "../args/flags.ts";
 import { addGlobalFlags } from "../args/global-flags.ts";
-import { addDescribe, addGet, addWait, addWatch } from "./look-commands.ts";
+import { addDescribe, addDiff, addGet, addWait, addWatch } from "./look-commands.ts";
 import { addCompletion, addRun, addServe } from "./run-commands.ts";
 
 const EXIT_CODES = `
@@ -34,6 +34,8 @@ export function buildProgram(version: string, choose: Choose): Command {
   addWait(program, choose);
   program.commandsGroup("Change:");
   addApply(program, choose);
+  addDiff(program, choose);
+  addPatch(program, choose);
   addEdit(program, choose);
   addLabel(program, choose);
   addAnnotate(program, choose);

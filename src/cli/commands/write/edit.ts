@@ -1,24 +1,16 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createResource,
-  OpaqueSpec,
-  replaceMetadata,
-  samePlain,
-  withMetadata,
-  type Resource,
-} from "../../../resource/index.ts";
+import { OpaqueSpec } from "../../../resource/index.ts";
 import { parseResource } from "../../../yaml/index.ts";
 import { CliError } from "../../cli-error.ts";
 import type { CommandContext, WriteContext } from "../../command-context.ts";
 import { ExitCode } from "../../exit-code.ts";
 import { describeFailure, exitCodeOf } from "../../failure.ts";
 import { loadKinds } from "../../args/kind-catalog.ts";
+import { editedResource } from "../../apply/edited-resource.ts";
 import { looseType } from "../../apply/loose-type.ts";
-import type { NamedKind } from "../../args/named-kind.ts";
 import { nameOf } from "../../print/printer.ts";
-import { readableSpec } from "../../print/readable-value.ts";
 import { runEditor } from "../../apply/run-editor.ts";
 import { parseOneSelection, pointerIn } from "../../args/selection.ts";
 import { SpecWriter } from "../../apply/spec-writer.ts";
@@ -73,7 +65,8 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
       }
       isKept = true;
       try {
-        const changed = await readEdited(edited, stored, kind, specs);
+        const parsed = parseResource(edited, { types: [looseType(kind)] });
+        const changed = await editedResource(stored, parsed, specs);
         if (changed === undefined) {
           isKept = false;
           await stderr.write("homeostat: nothing was changed\n");
@@ -110,29 +103,3 @@ const withoutMistake = (text: string): string =>
     .join("\n");
 
 const withoutComments = (text: string): string => text.replaceAll(/^#.*\n?/gm, "").trim();
-
-/** What the State may be asked to change otherwise than by hand. */
-const FIXED = ["namespace", "type", "id", "version", "owner", "phase", "created", "updated"] as const;
-
-/** The stored resource with what the user changed; undefined when that comes to nothing. @throws {YamlError} */
-async function readEdited(
-  text: string,
-  stored: Resource,
-  kind: NamedKind,
-  specs: SpecWriter,
-): Promise<Resource | undefined> {
-  const edited = parseResource(text, { types: [looseType(kind)] });
-  for (const field of FIXED) {
-    // Times are shown in whole seconds, so that an unchanged one is not what is stored.
-    const isTime = field === "created" || field === "updated";
-    if (isTime || edited.metadata[field] === stored.metadata[field]) continue;
-    const message = `metadata.${field} cannot be changed: it is ${JSON.stringify(stored.metadata[field])}`;
-    throw new CliError(ExitCode.failed, message);
-  }
-  const { labels, annotations, finalizers } = edited.metadata;
-  const metadata = withMetadata(stored.metadata, { labels, annotations, finalizers });
-  // A spec that nobody touched keeps the bytes that it came as.
-  const isSameSpec = samePlain(edited.spec, await readableSpec(stored));
-  if (!isSameSpec) return createResource(metadata, await specs.write(metadata, stored.spec, edited.spec));
-  return samePlain(metadata, stored.metadata) ? undefined : replaceMetadata(stored, metadata);
-}
