@@ -42,6 +42,7 @@ export class Pipeline {
   }
 
   add(change: PendingChange): void {
+    if (this.#closed) return;
     this.#pending.push(change);
     this.#sources.add(change.source);
     this.#plan();
@@ -49,6 +50,7 @@ export class Pipeline {
 
   /** Calls `fn` behind the changes that wait. */
   call(fn: (nowMs: number) => void): void {
+    if (this.#closed) return;
     this.#calls.push(fn);
     this.#plan();
   }
@@ -61,7 +63,7 @@ export class Pipeline {
   }
 
   #plan(): void {
-    if (this.#planned || this.#closed) return;
+    if (this.#planned) return;
     this.#planned = true;
     this.#clock.defer(this.#deliver);
   }
