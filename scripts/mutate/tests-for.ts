@@ -16,7 +16,10 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     "test/watch-streams.test.ts",
   ],
   "src/state": ["src/state/**", "src/testing/suites/state/state-conformance.test.ts"],
-  "src/runtime": ["src/runtime/**", "test/engine-*.test.ts"],
+  "src/runtime": [
+    "src/runtime/**",
+    "test/engine-{cache,contract,explain,lifecycle,output-tracking,resync,shutdown,wakeups}.test.ts",
+  ],
   "src/grpc/client": ["src/grpc/**", "test/grpc-client/**"],
   "src/rpc": ["src/rpc/**", "test/grpc-transport/**"],
 };

@@ -75,6 +75,20 @@ describe("a resource", () => {
     expect(resourceBytes(patched)).toBe(resourceBytes(disk));
   });
 
+  test.each([
+    ["a list of strings", Array.from({ length: 1000 }, () => "x".repeat(100)), 100_000],
+    ["a list of numbers", Array.from({ length: 10_000 }, (_, i) => i), 80_000],
+    ["lists in lists", Array.from({ length: 1000 }, () => Array.from({ length: 10 }, () => true)), 80_000],
+    ["a list of records", Array.from({ length: 1000 }, () => ({ text: "x".repeat(100) })), 100_000],
+    ["a list of bytes", Array.from({ length: 10 }, () => new Uint8Array(10_000)), 100_000],
+  ])("counts the memory of %s", (_, list, least) => {
+    const empty = resourceBytes(createResource(at, { list: [] }));
+    const bytes = resourceBytes(createResource(at, { list })) - empty;
+    expect(bytes).toBeGreaterThanOrEqual(least);
+    expect(bytes).toBeLessThan(4 * least);
+    expect(resourceBytes(createResource(at, list)) - resourceBytes(createResource(at, []))).toBe(bytes);
+  });
+
   test("with another spec is checked by the same schema", () => {
     const disk = Disk.create("sda", { size: 1 });
     expect(withSpec(disk, { size: 2 }).spec).toEqual({ size: 2 });

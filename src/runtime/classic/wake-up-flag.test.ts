@@ -61,4 +61,50 @@ describe("WakeSlot", () => {
     expect(slot.full).toBe(true);
     expect(await slot.take()).toBe(true);
   });
+
+  test("ends a wait of a run that is over at once, without a wake-up, also one that is about to take it", async () => {
+    const { slot } = setUp();
+    const waiting = slot.take();
+    slot.abandon();
+    expect(await waiting).toBe(false);
+    slot.fill();
+    const taking = slot.take();
+    slot.abandon();
+    expect(await taking).toBe(false);
+    expect(slot.full).toBe(true);
+    expect(await slot.take()).toBe(true);
+  });
+
+  test("keeps a wake-up that came during a run, and one that the run took is gone", async () => {
+    const { slot } = setUp();
+    slot.fill();
+    slot.begin();
+    slot.done();
+    expect(slot.full).toBe(false);
+    slot.fill();
+    slot.begin();
+    slot.fill();
+    slot.done();
+    expect(slot.full).toBe(true);
+    slot.begin();
+    await slot.take();
+    slot.fill();
+    slot.begin();
+    expect(await slot.take()).toBe(true);
+    slot.done();
+    expect(slot.full).toBe(false);
+  });
+
+  test("tells in a later turn that there is something to take, or nothing any more", async () => {
+    for (const event of ["fill", "close"] as const) {
+      const { slot } = setUp();
+      let told = false;
+      const waiting = slot.untilFull().then(() => (told = true));
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      expect(told).toBe(false);
+      slot[event]();
+      await waiting;
+      expect(slot.full).toBe(event === "fill");
+    }
+  });
 });
