@@ -127,6 +127,32 @@ describe("a channel whose server goes away and comes back", () => {
   });
 });
 
+describe("a channel that was connected once", () => {
+  test("begins with the first wait again, however long the last ones were", async () => {
+    await using directory = await openDirectory();
+    const clock = new ManualClock();
+    const address = `unix:${directory.path("s")}`;
+    await using channel = new GrpcChannel(address, { clock, backoff });
+    const failToConnect = async (waitsMs: readonly number[]): Promise<void> => {
+      for (const waitMs of waitsMs) {
+        await failureOf(channel.unary("/t.T/Echo", bytes("")));
+        expect(channel.state).toBe("backoff");
+        expect(clock.nextInMs).toBe(waitMs);
+        await clock.advance(waitMs);
+      }
+    };
+    for (let round = 0; round < 2; round++) {
+      await failToConnect([100, 200, 350]);
+      await using server = new GrpcServer({ methods: byPath({ Echo: echo }) });
+      await server.listen(address);
+      expect(text(await channel.unary("/t.T/Echo", bytes("here")))).toBe("here");
+      await server.close();
+      await eventually(() => expect(channel.state).toBe("idle"));
+    }
+    await failToConnect([100]);
+  });
+});
+
 describe("a connection that is half open", () => {
   test("is found by a ping, on both sides, and calls fail within its bound", async () => {
     await using directory = await openDirectory();

@@ -129,7 +129,6 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
       this.#fail(reason);
       return;
     }
-    this.#backoff.reset();
     this.#leave(reason);
   }
 
@@ -165,6 +164,7 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
 
   /** The connection takes no more calls, through no fault of its own: the next call opens another. */
   #leave(reason?: string): void {
+    if (this.#link?.isSuspect === false) this.#backoff.reset();
     this.#link = undefined;
     this.#setState("idle", reason);
     if (this.#waiting.size > 0) this.#open();
