@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { controller, mapped, queueController, strong } from "../src/controller/index.ts";
+import { controller, exclusive, mapped, queueController, strong, weak } from "../src/controller/index.ts";
 import { MemoryState } from "../src/memory/index.ts";
 import { isNotFound, type Resource, createTombstone } from "../src/resource/index.ts";
 import { EventType, WrappedState, wrapState, type CoreState } from "../src/state/index.ts";
@@ -210,6 +210,51 @@ describe("cached reads of controllers", () => {
     );
     await eventually(() => expect(reads).toEqual(["list", "get"]));
     expect(engine.metric("controller_reads", "A")).toBe(2);
+    await engine.stop();
+  });
+
+  test("a teardown signal of a cached kind comes from the cache: after own writes, without a watch, ended by its parent", async () => {
+    // The cache lags behind, so that own writes have to be waited for.
+    const core = new InterceptedState(new MemoryState(), { deliver: () => turns(3) });
+    const seen: Record<string, AbortSignal> = {};
+    const parent = new AbortController();
+    let watches = -1;
+    await using engine = await startEngine(
+      wrapState(core),
+      [
+        controller({
+          name: "A",
+          inputs: [weak(Int)],
+          outputs: [exclusive(Int)],
+          async run({ state: view }) {
+            const before = core.calls.length;
+            for (const id of ["torn down", "destroyed", "kept", "with a parent"]) {
+              await view.create(Int.create(id, { value: 1 }));
+              const options = id === "with a parent" ? { signal: parent.signal } : undefined;
+              seen[id] = (await view.signalWithTeardown(Int.ref(id), options)).signal;
+            }
+            seen["missing"] = (await view.signalWithTeardown(Int.ref("missing"))).signal;
+            const released = await view.signalWithTeardown(Int.ref("torn down"));
+            await released[Symbol.asyncDispose]();
+            seen["let go"] = released.signal;
+            watches = core.calls.slice(before).filter(({ operation }) => operation.startsWith("watch")).length;
+          },
+        }),
+      ],
+      { cache: [Int] },
+    );
+    const aborted = () => Object.keys(seen).filter((id) => seen[id]?.aborted === true);
+    await eventually(() => expect(watches).toBe(0));
+    expect(aborted()).toEqual(["missing"]);
+    const state = wrapState(core);
+    await state.teardown(Int.ref("torn down"), { owner: "A" });
+    await eventually(() => expect(aborted()).toEqual(["torn down", "missing"]));
+    await state.destroy(Int.ref("destroyed"), { owner: "A" });
+    await eventually(() => expect(aborted()).toEqual(["torn down", "destroyed", "missing"]));
+    parent.abort("enough");
+    expect(seen["with a parent"]?.reason).toBe("enough");
+    expect(String(seen["destroyed"]?.reason)).toContain("test/int(default/destroyed) is torn down or gone");
+    expect(seen["kept"]?.aborted).toBe(false);
     await engine.stop();
   });
 });

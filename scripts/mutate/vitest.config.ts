@@ -21,6 +21,8 @@ const config: ViteUserConfig = {
         ...project,
         test: {
           ...test,
+          // StrykerJS has a limit of its own for each mutant; what is slow without one is not to stop the run.
+          testTimeout: 60_000,
           include:
             include.length === 0 ? all : include.filter((one) => one.startsWith("src/") === (test.name === "unit")),
           exclude: ["**/node_modules/**", ...STARTS_PROGRAMS],

@@ -79,6 +79,8 @@ describe("a resource", () => {
     ["a list of strings", Array.from({ length: 1000 }, () => "x".repeat(100)), 100_000],
     ["a list of numbers", Array.from({ length: 10_000 }, (_, i) => i), 80_000],
     ["lists in lists", Array.from({ length: 1000 }, () => Array.from({ length: 10 }, () => true)), 80_000],
+    ["the places of a list alone", Array.from({ length: 10_000 }, () => null), 80_000],
+    ["empty lists", Array.from({ length: 1000 }, () => []), 16_000],
     ["a list of records", Array.from({ length: 1000 }, () => ({ text: "x".repeat(100) })), 100_000],
     ["a list of bytes", Array.from({ length: 10 }, () => new Uint8Array(10_000)), 100_000],
   ])("counts the memory of %s", (_, list, least) => {

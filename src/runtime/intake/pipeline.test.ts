@@ -56,7 +56,7 @@ describe("deliveries of one turn", () => {
   });
 
   test("come in the next turn, in order, handed over once for each source", async () => {
-    const { pipeline, add } = setUp();
+    const { add } = setUp();
     const source = new Source();
     add(source, "a", "b");
     expect([source.routed, source.handovers]).toEqual([[], 0]);
