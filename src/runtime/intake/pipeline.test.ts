@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../clock/index.ts";
 import { createResource } from "../../resource/index.ts";
 import { RecordingLogger } from "../../testing/index.ts";
+import type { Change } from "../change.ts";
 import { Pipeline, type ChangeSource } from "./pipeline.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -19,7 +20,7 @@ class Source implements ChangeSource {
     this.handovers++;
   }
 
-  route({ id }: { readonly id: string }): void {
+  route({ metadata: { id } }: Change): void {
     if (id === this.#broken) throw new Error(`${id} is broken`);
     this.routed.push(id);
   }
@@ -31,7 +32,7 @@ function setUp() {
   const add = (source: ChangeSource, ...ids: readonly string[]): void => {
     for (const id of ids) {
       const { metadata } = createResource({ namespace: "default", type: "T", id }, {});
-      pipeline.add({ source, metadata, certain: false });
+      pipeline.add({ source, metadata, certain: false, before: [], isBeforeCut: false, cause: undefined });
     }
   };
   return { logger, pipeline, add };
