@@ -1,5 +1,6 @@
 // The contract of a State: eight operations that a store implements, and everything that is derived from them. Start
 // with core-state.ts, then wrap-state.ts.
+export { asCreated, asUpdated } from "./views/as-stored.ts";
 export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./views/access-filter.ts";
 export type { CoreState, ResourceList, Watch } from "./core-state.ts";
 export {

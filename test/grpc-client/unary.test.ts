@@ -120,6 +120,28 @@ describe("writes", () => {
     }
   });
 
+  test("say so when their answer is about another resource", async () => {
+    const { state, wire } = scriptedClient();
+    const others = [
+      int("two", 1),
+      createResource({ ...Int.ref("one"), namespace: "other" }, new OpaqueSpec({ yaml: "a: 1" })),
+      createResource({ ...Int.ref("one"), type: "test/str" }, new OpaqueSpec({ yaml: "a: 1" })),
+    ];
+    for (const other of others) {
+      for (const rpc of [Rpc.create, Rpc.update, Rpc.get]) wire.answers.set(rpc, () => encoder.encodeField(other));
+      for (const [call, told] of [
+        [state.create(Int.create("one", { value: 1 })), "was written, but the answer cannot be read"],
+        [state.update(int("one", 1)), "was written, but the answer cannot be read"],
+        [state.get(Int, "one"), "cannot be read"],
+      ] as const) {
+        const error = await call.catch((thrown: unknown) => thrown);
+        expect(isGrpcError(error, Status.internal)).toBe(true);
+        expect(String(error)).toContain(`test/int(default/one) ${told}: the server gave `);
+        expect(String(error)).toContain(" instead of test/int(default/one)");
+      }
+    }
+  });
+
   test("leave out the YAML that generic tools read only when told to", async () => {
     for (const yaml of [true, false, (type: string) => type === Int.type]) {
       const { state, wire } = scriptedClient({ yaml });
@@ -157,6 +179,18 @@ describe("reads", () => {
     wire.onStream = (stream) => stream.push(Uint8Array.of(0xff));
     await expect(state.list(Int)).rejects.toSatisfy((error) => isGrpcError(error, Status.internal));
     expect(wire.last.cancelled).toBe(true);
+  });
+
+  test("of a kind hold nothing else", async () => {
+    const { state, wire } = scriptedClient();
+    const other = createResource({ ...Int.ref("one"), namespace: "other" }, new OpaqueSpec({ yaml: "a: 1" }));
+    wire.onStream = (stream) =>
+      stream
+        .push(encoder.encodeField(int("a", 1)))
+        .push(encoder.encodeField(other))
+        .finish();
+    const error = await state.list(Int).catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('the server gave test/int(other/one), which is not one of test/int in "default"');
   });
 
   test("of a kind are sorted by the bytes of their ids, whatever the server does", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { GrpcError, isGrpcError, Status } from "../../src/rpc/index.ts";
 import { WireWriter } from "../../src/wire/wire-writer.ts";
 import {
+  createResource,
   createTombstone,
   defineResource,
   hasCode,
@@ -12,10 +13,10 @@ import {
   OpaqueSpec,
   shape,
 } from "../../src/resource/index.ts";
-import { EventType } from "../../src/state/index.ts";
+import { EventType, type Event } from "../../src/state/index.ts";
 import { encodeErrorDetails } from "../../src/grpc/error-details.ts";
 import { Int } from "../../src/testing/index.ts";
-import { absent, bootstrapped, created, int, noop } from "./events.ts";
+import { absent, bootstrapped, created, int, noop, updated } from "./events.ts";
 import { bookmarkAt, scriptedClient } from "./scripted-wire.ts";
 
 /** A message with an event of a type that nobody knows, with or without a place. */
@@ -231,6 +232,30 @@ describe("the events of a watch", () => {
     expect(value?.error?.message).toMatch(/test\/int in "default" failed: malformed message/);
     expect((await watch.next()).done).toBe(true);
     expect([wire.streams.length, clock.pending]).toEqual([1, 0]);
+  });
+
+  test.each<[string, Event]>([
+    ["of another kind", created(createResource({ namespace: "default", type: "test/str", id: "a" }, {}), 2)],
+    ["of another namespace", created(createResource({ ...Int.ref("a"), namespace: "other" }, {}), 2)],
+    ["whose old resource is another", updated(int("b", 1), int("a", 1), 2)],
+  ])("%s than was asked for end the watch with an error", async (_, event) => {
+    const { state, wire } = scriptedClient({ skipDecoding: true });
+    wire.script.push((stream) => stream.begin().send(bootstrapped(1)).send(event));
+    const watch = await state.watchKind(Int.ref("x"), { bootstrap: true });
+    expect((await watch.next()).value).toMatchObject({ type: "Bootstrapped" });
+    const { value } = await watch.next();
+    expect(value?.error?.message).toMatch(/^the watch of test\/int in "default" failed: the server gave test\//);
+    expect((await watch.next()).done).toBe(true);
+    expect(wire.streams).toHaveLength(1);
+  });
+
+  test("of another resource than the one that is watched end the watch with an error", async () => {
+    const { state, wire } = scriptedClient();
+    wire.script.push((stream) => stream.begin().send(created(int("b", 1), 1)));
+    const watch = await state.watch(Int, "a");
+    const { value } = await watch.next();
+    expect(value?.error?.message).toContain("the server gave test/int(default/b) instead of test/int(default/a)");
+    expect((await watch.next()).done).toBe(true);
   });
 
   test("are read only when they are asked for", async () => {

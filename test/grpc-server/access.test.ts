@@ -60,7 +60,8 @@ describe("an access rule", () => {
     for (const { namespace, type } of asked) expect({ namespace, type }).toEqual(kind);
     expect(asked[0]?.resource?.metadata.labels["tier"]).toBe("front");
     expect(asked[2]?.query).toMatchObject({ labels: [[{ key: "tier", values: ["front"] }]], ids: "a" });
-    expect(asked[3]?.resource?.metadata.version).toBe("1");
+    expect(asked[3]?.resource?.metadata.version).toBe("2");
+    expect(asked[3]?.stored?.metadata).toMatchObject({ version: "1", labels: { tier: "front" } });
     expect(asked[4]?.query?.labels).toHaveLength(1);
     expect([...callers]).toEqual([undefined]);
   });
@@ -99,6 +100,40 @@ describe("an access rule", () => {
     const odd = await failureOf(peer.list({ ...kind, namespace: "odd" }));
     expect([odd.code, reasonOf(odd).reason]).toEqual([Status.unimplemented, "UNSUPPORTED"]);
     expect(await state.list(kind)).toHaveLength(0);
+  });
+
+  test("sees the owner that a write claims, and the resource as it will be stored", async () => {
+    const asked: CallAccess[] = [];
+    const state = new MemoryState();
+    await using peer = await Served.start(state, { access: (access) => void asked.push(access) });
+    const long = { seconds: 1n, nanos: 0 };
+    const lies = { version: "77", created: long, updated: long };
+    await peer.create({ resource: resource("a", lies), options: { owner: "ann" } });
+    const stored = await state.get({ ...kind, id: "a" });
+    await peer.update({
+      newResource: resource("a", { ...lies, version: "1", owner: "bob" }),
+      options: { owner: "ann" },
+    });
+    await failureOf(peer.update({ newResource: resource("b", lies), options: { owner: "eve" } }));
+    await failureOf(peer.destroy({ ...kind, id: "a", options: { owner: "eve" } }));
+    await failureOf(peer.teardown({ ...kind, id: "a", options: { owner: "eve" } }));
+    await failureOf(peer.teardownAndDestroy({ ...kind, id: "a", options: { owner: "eve" } }));
+
+    const [created, updated, missing, ...rest] = asked;
+    expect(created?.owner).toBe("ann");
+    const epoch = stored.metadata.created.slice(0, 10);
+    expect(created?.resource?.metadata).toMatchObject({ owner: "ann", version: "1", phase: "running" });
+    expect(created?.resource?.metadata.created.slice(0, 10)).toBe(epoch);
+    expect(updated?.owner).toBe("ann");
+    expect(updated?.resource?.metadata).toMatchObject({
+      owner: "bob",
+      version: "2",
+      created: stored.metadata.created,
+    });
+    expect(updated?.resource?.metadata.updated.slice(0, 10)).toBe(epoch);
+    expect(updated?.stored).toEqual(stored);
+    expect([missing?.owner, missing?.stored]).toEqual(["eve", undefined]);
+    expect(rest.map(({ verb, owner }) => [verb, owner])).toEqual(Array.from({ length: 3 }, () => ["destroy", "eve"]));
   });
 
   test("may take its time, and lets who may only destroy tear down as well [transport X22]", async () => {

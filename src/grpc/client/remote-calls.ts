@@ -1,5 +1,5 @@
 import { WireError } from "../../wire/index.ts";
-import { formatPointer, StateError, type Pointer, type Resource } from "../../resource/index.ts";
+import { formatPointer, StateError, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
 import { sealResourceList, type ResourceList } from "../../state/index.ts";
 import { compareText } from "../../internal/compare-text.ts";
 import { fromGrpcError } from "../client-error.ts";
@@ -8,6 +8,7 @@ import { ResourceDecoder, ResourceEncoder } from "../../protobuf/index.ts";
 import { pathOf, Rpc } from "../rpc.ts";
 import { GrpcError, type GrpcChannel, Status } from "../../rpc/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
+import { expectEvents, expectKind } from "./expect-address.ts";
 import { StallGuard } from "./stall-guard.ts";
 import { WakeableSleeps } from "./wakeable-sleeps.ts";
 import { WatchFeed, type WatchHost } from "./watch-feed.ts";
@@ -72,13 +73,14 @@ export class RemoteCalls implements WatchHost {
   }
 
   /** The resources of a List, sorted by id. */
-  async list(message: Uint8Array, signal: AbortSignal | undefined): Promise<ResourceList> {
+  async list(kind: Kind, message: Uint8Array, signal: AbortSignal | undefined): Promise<ResourceList> {
     const stream = this.#wire.serverStream(pathOf(Rpc.list), message, { signal });
     using guard = new StallGuard(stream, this.clock, this.#options.timeoutMs);
     const resources: Resource[] = [];
+    const read = (response: Uint8Array): Resource => expectKind(this.readResource(response), kind);
     try {
       for (let messages = await guard.read(); messages !== undefined; messages = await guard.read()) {
-        for (const one of messages) resources.push(readAnswer(Rpc.list, undefined, one, this.readResource));
+        for (const one of messages) resources.push(readAnswer(Rpc.list, undefined, one, read));
       }
     } catch (error) {
       stream.cancel();
@@ -111,7 +113,9 @@ export class RemoteCalls implements WatchHost {
     if (first === undefined) {
       throw new GrpcError(Status.unavailable, `the server ended ${describeTarget(target)} before it began`);
     }
-    return new WatchStream(stream, first, (message) => this.#events.decode(message, target.kind, LENIENT));
+    return new WatchStream(stream, first, (message) =>
+      expectEvents(this.#events.decode(message, target.kind, LENIENT), target),
+    );
   }
 
   async pause(waitMs: number, signal: AbortSignal): Promise<void> {

@@ -30,6 +30,7 @@ import { BatchWatch, EventWatch } from "./remote-watch.ts";
 import type { WatchFeed } from "./watch-feed.ts";
 import { stamped } from "./stamped.ts";
 import { CREATED_RESOURCE_TAG, readStored, type SentResource, UPDATED_RESOURCE_TAG } from "./stored-resource.ts";
+import { expectPointer } from "./expect-address.ts";
 import { kindTargetOf, targetOf } from "./watch-target.ts";
 
 /** The operations that every server has. */
@@ -45,7 +46,9 @@ export class RemoteOperations implements CoreState {
   }
 
   async get(pointer: Pointer, { signal }: GetOptions = {}): Promise<Resource> {
-    return this.calls.unary(Rpc.get, pointer, encodePointerRequest(pointer), signal, this.calls.readResource);
+    return this.calls.unary(Rpc.get, pointer, encodePointerRequest(pointer), signal, (response) =>
+      expectPointer(this.calls.readResource(response), pointer),
+    );
   }
 
   async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
@@ -59,7 +62,7 @@ export class RemoteOperations implements CoreState {
 
   async list(kind: Kind, { labels, ids, signal }: ListOptions = {}): Promise<ResourceList> {
     if (ids !== undefined) await checkPattern(ids, signal);
-    return this.calls.list(encodeListRequest(kind, { labels, ids }), signal);
+    return this.calls.list(kind, encodeListRequest(kind, { labels, ids }), signal);
   }
 
   async create(resource: Resource, { owner, signal }: CreateOptions = {}): Promise<Resource> {
@@ -102,7 +105,7 @@ export class RemoteOperations implements CoreState {
   #write(rpc: Rpc, sent: SentResource, signal: AbortSignal | undefined): Promise<Resource> {
     const { resource, message } = sent;
     return this.calls.unary(rpc, resource.metadata, message, signal, (answer) =>
-      readStored(this.calls.decoder, sent, answer),
+      expectPointer(readStored(this.calls.decoder, sent, answer), resource.metadata),
     );
   }
 }

@@ -87,7 +87,7 @@ export class EventDecoder {
   /**
    * The events of a message, in order; the first message of a watch has none.
    *
-   * @param kind - What is watched, for markers that come without a resource.
+   * @param kind - What is watched, which is what markers are about.
    * @throws {WireError} when the bytes are no message.
    * @throws {StateError} `invalid` for an event that lacks what its type needs, or has a resource that is none.
    */
@@ -131,7 +131,7 @@ export class EventDecoder {
       }
       case EventType.bootstrapped:
       case EventType.noop: {
-        const marker = createTombstone({ ...kindOf(parts.resource?.metadata() ?? kind), id: "" });
+        const marker = createTombstone({ ...kindOf(kind), id: "" });
         return new ReceivedEvent(type, marker, undefined, undefined, bookmark) as Event;
       }
       case EventType.errored: {

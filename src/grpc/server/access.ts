@@ -1,4 +1,3 @@
-import type { Resource } from "../../resource/index.ts";
 import type { Access, AccessVerb, Query } from "../../state/index.ts";
 import type { ServerCall } from "../../rpc/index.ts";
 import type { TokenIdentity } from "./bearer-tokens.ts";
@@ -8,8 +7,6 @@ import type { Caller } from "./caller.ts";
 export interface CallAccess extends Access {
   /** What a list, or the watch of a kind, is narrowed to. */
   readonly query?: Query | undefined;
-  /** What is to be written. What stands there now is for the rule to read if it cares. */
-  readonly resource?: Resource | undefined;
 }
 
 /**
@@ -24,7 +21,7 @@ export type Admit = (
   call: ServerCall,
   verb: AccessVerb,
   target: { readonly namespace: string; readonly type: string; readonly id?: string | undefined },
-  more?: { readonly query?: Query; readonly resource?: Resource },
+  more?: Pick<CallAccess, "query" | "owner" | "resource" | "stored">,
 ) => void | Promise<void>;
 
 /** {@link Admit} by a rule; without one, everything is allowed. */

@@ -1,4 +1,5 @@
 import { silentLogger } from "../../log/index.ts";
+import { SystemClock } from "../../clock/index.ts";
 import { TypeRegistry } from "../../resource/index.ts";
 import type { CoreState } from "../../state/index.ts";
 import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../../rpc/index.ts";
@@ -28,7 +29,7 @@ export class StateServer implements AsyncDisposable {
   readonly #options: StateServerOptions;
 
   constructor(state: CoreState, options: StateServerOptions = {}) {
-    const { types = [], logger = silentLogger } = options;
+    const { types = [], logger = silentLogger, clock = new SystemClock() } = options;
     this.#options = options;
     this.#service = new StateService(state, {
       types: types instanceof TypeRegistry ? types : new TypeRegistry(types),
@@ -38,6 +39,7 @@ export class StateServer implements AsyncDisposable {
       batchEvents: count("batchEvents", options.batchEvents ?? 1000),
       maxWatchesPerConnection: count("maxWatchesPerConnection", options.maxWatchesPerConnection ?? 10_000),
       logger,
+      clock,
     });
     const tokens = options.tokens === undefined ? undefined : new BearerTokens(options.tokens);
     this.#grpc = new GrpcServer({
@@ -49,7 +51,7 @@ export class StateServer implements AsyncDisposable {
       maxConnections: options.maxConnections,
       keepaliveMs: options.keepaliveMs,
       keepaliveTimeoutMs: options.keepaliveTimeoutMs,
-      clock: options.clock,
+      clock,
       logger,
     });
   }

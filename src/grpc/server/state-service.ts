@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock/index.ts";
 import type { Logger } from "../../log/index.ts";
 import type { TypeRegistry } from "../../resource/index.ts";
 import { wrapState, type CoreState, type State } from "../../state/index.ts";
@@ -14,6 +15,7 @@ export interface StateServiceOptions {
   readonly batchEvents: number;
   readonly maxWatchesPerConnection: number;
   readonly logger: Logger;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** What the methods of the service work with. */
@@ -25,9 +27,12 @@ export class StateService {
   readonly events: EventEncoder;
   readonly decoder: ResourceDecoder;
   readonly admit: Admit;
+  /** False when everything is allowed. */
+  readonly hasRule: boolean;
   readonly watches: WatchSlots;
   readonly batchBytes: number;
   readonly logger: Logger;
+  readonly #clock: Pick<Clock, "now">;
 
   constructor(state: CoreState, options: StateServiceOptions) {
     this.state = state;
@@ -39,8 +44,15 @@ export class StateService {
     });
     this.decoder = new ResourceDecoder(options.types);
     this.admit = admitBy(options.access);
+    this.hasRule = options.access !== undefined;
+    this.#clock = options.clock;
     this.watches = new WatchSlots(options.maxWatchesPerConnection);
     this.batchBytes = options.batchBytes;
     this.logger = options.logger;
+  }
+
+  /** The present time, as resources have it. */
+  now(): string {
+    return new Date(this.#clock.now()).toISOString();
   }
 }

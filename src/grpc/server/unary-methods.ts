@@ -1,4 +1,5 @@
 import { lifeOf } from "../../resource/index.ts";
+import { asCreated, asUpdated } from "../../state/index.ts";
 import { decodePointerRequest } from "../messages/pointer-request.ts";
 import { encodeTeardownResponse } from "../messages/teardown-response.ts";
 import { decodeCreateRequest, decodeUpdateRequest } from "../messages/write-request.ts";
@@ -19,33 +20,40 @@ export function unaryMethods(service: StateService): readonly Method[] {
 
   const create = async (call: ServerCall): Promise<Uint8Array> => {
     const { resource, owner } = decodeCreateRequest(decoder, call.message);
-    await admit(call, "create", resource.metadata, { resource });
+    // What the rule is told costs something: without one it is not made.
+    if (service.hasRule) {
+      await admit(call, "create", resource.metadata, { owner, resource: asCreated(resource, owner, service.now()) });
+    }
     return resources.encodeField(await state.create(resource, { owner, signal: call.signal }));
   };
 
   const update = async (call: ServerCall): Promise<Uint8Array> => {
     const { resource, owner, expectedPhase } = decodeUpdateRequest(decoder, call.message);
-    await admit(call, "update", resource.metadata, { resource });
+    if (service.hasRule) {
+      const stored = await derived.getOrNull(resource.metadata, { signal: call.signal });
+      const updated = asUpdated(resource, stored, service.now());
+      await admit(call, "update", resource.metadata, { owner, resource: updated, stored });
+    }
     return resources.encodeField(await state.update(resource, { owner, expectedPhase, signal: call.signal }));
   };
 
   const destroy = async (call: ServerCall): Promise<Uint8Array> => {
     const { pointer, owner } = decodePointerRequest(call.message);
-    await admit(call, "destroy", pointer);
+    await admit(call, "destroy", pointer, { owner });
     await state.destroy(pointer, { owner, signal: call.signal });
     return encodeTeardownResponse({ destroyReady: false, comparedLife: lifeOf(pointer) !== undefined });
   };
 
   const teardown = async (call: ServerCall): Promise<Uint8Array> => {
     const { pointer, owner } = decodePointerRequest(call.message);
-    await admit(call, "destroy", pointer);
+    await admit(call, "destroy", pointer, { owner });
     const destroyReady = await derived.teardown(pointer, { owner, signal: call.signal });
     return encodeTeardownResponse({ destroyReady, comparedLife: lifeOf(pointer) !== undefined });
   };
 
   const teardownAndDestroy = async (call: ServerCall): Promise<Uint8Array> => {
     const { pointer, owner } = decodePointerRequest(call.message);
-    await admit(call, "destroy", pointer);
+    await admit(call, "destroy", pointer, { owner });
     await derived.teardownAndDestroy(pointer, { owner, signal: call.signal });
     // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
     // would cancel a call that was done.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MemoryNamespace } from "../../memory/index.ts";
-import { Phase, type Resource } from "../../resource/index.ts";
+import { Phase, sealResource, withMetadata, type Resource } from "../../resource/index.ts";
 import { Int } from "../../testing/index.ts";
 import { AccessFilter, isReadVerb, type Access } from "./access-filter.ts";
 import type { CoreState } from "../core-state.ts";
@@ -58,7 +58,7 @@ describe("AccessFilter", () => {
     await state.destroy(ref);
     expect([watch, kind, batches]).toHaveLength(3);
     const of = (verb: string, id = "one") => ({ namespace: "default", type: "test/int", id, verb });
-    expect(asked).toEqual([
+    expect(asked.map(({ namespace, type, id, verb }) => ({ namespace, type, id, verb }))).toEqual([
       of("create"),
       of("get"),
       of("list", ""),
@@ -68,6 +68,35 @@ describe("AccessFilter", () => {
       of("watch", ""),
       of("destroy"),
     ]);
+  });
+
+  test("tells of the owner that a write claims, and of the resource as it will be stored", async () => {
+    const { state, asked } = recorded();
+    const options = { owner: "ann" };
+    const stored = await state.create(Int.create("one", { value: 1 }), options);
+    const [create] = asked.splice(0);
+    expect(create?.resource?.metadata).toMatchObject({ owner: "ann", version: "1" });
+    const theirs = sealResource(
+      withMetadata(stored.metadata, { owner: "bob", created: "1970-01-01T00:00:00Z" }),
+      { value: 2 },
+      undefined,
+    );
+    await state.update(theirs, options);
+    const [update] = asked.splice(0);
+    expect([update?.owner, update?.stored]).toEqual(["ann", stored]);
+    expect(update?.resource).toMatchObject({
+      metadata: { owner: "bob", version: "2", created: stored.metadata.created },
+      spec: { value: 2 },
+    });
+    await expect(state.destroy(ref, options)).rejects.toThrow();
+    expect(asked.map(({ verb, owner }) => [verb, owner])).toEqual([["destroy", "ann"]]);
+  });
+
+  test("writes in the name of the owner that the rule was told, whatever becomes of the options meanwhile", async () => {
+    const core = new MemoryNamespace("default", { types: [Int] });
+    const options = { owner: "ann" };
+    const state = wrapState(new AccessFilter(core, async () => void (options.owner = "eve")));
+    expect((await state.create(Int.create("one", { value: 1 }), options)).metadata.owner).toBe("ann");
   });
 
   test("asks for derived operations step by step", async () => {

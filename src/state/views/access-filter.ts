@@ -7,6 +7,8 @@ import {
   type Pointer,
   type Resource,
 } from "../../resource/index.ts";
+import { SystemClock, type Clock } from "../../clock/index.ts";
+import { asCreated, asUpdated } from "./as-stored.ts";
 import type { CoreState, ResourceList, Watch } from "../core-state.ts";
 import type { Event } from "../event.ts";
 import { getOrNull } from "../get-or-null.ts";
@@ -40,6 +42,12 @@ export interface Access extends Pointer {
   /** Empty for operations on a whole kind: list, and the watches of a kind. */
   readonly id: string;
   readonly verb: AccessVerb;
+  /** The owner in whose name it is; empty for none. Present for create, update and destroy. */
+  readonly owner?: string | undefined;
+  /** What a create or update will store, if the State agrees: owner, version and times are set as it sets them. */
+  readonly resource?: Resource | undefined;
+  /** What an update changes, as it is now; undefined when nothing is there. */
+  readonly stored?: Resource | undefined;
 }
 
 /** Called before each operation; what it throws denies the operation, and is what the caller gets. */
@@ -54,10 +62,13 @@ export type AccessRule = (access: Access, options: CallOptions) => void | Promis
 export class AccessFilter implements CoreState {
   readonly #core: CoreState;
   readonly #rule: AccessRule;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(core: CoreState, rule: AccessRule) {
+  /** @param clock - Gives the times that the rule sees in what will be stored. Default: the system's. */
+  constructor(core: CoreState, rule: AccessRule, clock: Pick<Clock, "now"> = new SystemClock()) {
     this.#core = core;
     this.#rule = rule;
+    this.#clock = clock;
   }
 
   async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
@@ -73,19 +84,28 @@ export class AccessFilter implements CoreState {
   }
 
   async create(resource: Resource, options?: CreateOptions): Promise<Resource> {
-    const fixed = fix(resource);
-    await this.#admit("create", fixed.metadata, options);
-    return this.#core.create(fixed, options);
+    const [fixed, judged] = [fix(resource), { ...options }];
+    const { owner = "" } = judged;
+    await this.#admit("create", fixed.metadata, judged, { owner, resource: asCreated(fixed, owner, this.#now()) });
+    return this.#core.create(fixed, judged);
   }
 
   async update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
-    const fixed = fix(resource);
-    await this.#admit("update", fixed.metadata, options);
-    return this.#core.update(fixed, options);
+    const [fixed, judged] = [fix(resource), { ...options }];
+    const { owner = "", signal } = judged;
+    const stored = await getOrNull(this.#core, fixed.metadata, { signal });
+    await this.#admit("update", fixed.metadata, judged, {
+      owner,
+      resource: asUpdated(fixed, stored, this.#now()),
+      stored,
+    });
+    return this.#core.update(fixed, judged);
   }
 
   async destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
-    return this.#core.destroy(await this.#admit("destroy", pointer, options), options);
+    const judged = { ...options };
+    const { owner = "" } = judged;
+    return this.#core.destroy(await this.#admit("destroy", pointer, judged, { owner }), judged);
   }
 
   async watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
@@ -105,12 +125,21 @@ export class AccessFilter implements CoreState {
   }
 
   /** Resolves to the address that was judged: the caller's object may have changed by then. */
-  async #admit(verb: AccessVerb, pointer: Pointer, options: CallOptions = {}): Promise<Pointer> {
+  async #admit(
+    verb: AccessVerb,
+    pointer: Pointer,
+    options: CallOptions = {},
+    write?: Pick<Access, "owner" | "resource" | "stored">,
+  ): Promise<Pointer> {
     options.signal?.throwIfAborted();
     const fixed = lifePointer(pointer);
     const { namespace, type, id } = fixed;
-    await this.#rule({ namespace, type, id, verb }, options);
+    await this.#rule({ namespace, type, id, verb, ...write }, options);
     return fixed;
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
   }
 
   async #admitKind(verb: AccessVerb, { namespace, type }: Kind, options?: CallOptions): Promise<Kind> {

@@ -1,0 +1,31 @@
+import { nextVersion, replaceMetadata, sealMetadata, type Metadata, type Resource } from "../../resource/index.ts";
+
+/**
+ * A new resource as a State will store it: with the owner that its create claims, the first version and the present
+ * time, whatever its caller wrote there. A create that claims another owner than its resource has is refused later.
+ */
+export function asCreated(resource: Resource, owner: string, now: string): Resource {
+  const { metadata } = resource;
+  return replaceMetadata(resource, stamped(metadata, metadata.owner || owner, "1", now, now));
+}
+
+/**
+ * A changed resource as a State will store it: one version on, updated now, and created when the stored one was.
+ *
+ * @param stored - What stands there; undefined when nothing does, so that the update is refused later.
+ */
+export function asUpdated(resource: Resource, stored: Resource | undefined, now: string): Resource {
+  const { metadata } = resource;
+  const { created } = (stored ?? resource).metadata;
+  return replaceMetadata(resource, stamped(metadata, metadata.owner, nextVersion(metadata.version), created, now));
+}
+
+function stamped(
+  { namespace, type, id, phase, finalizers, labels, annotations }: Metadata,
+  owner: string,
+  version: string,
+  created: string,
+  updated: string,
+): Metadata {
+  return sealMetadata(namespace, type, id, version, owner, phase, created, updated, finalizers, labels, annotations);
+}
