@@ -88,7 +88,7 @@ describe("AccessFilter", () => {
       metadata: { owner: "bob", version: "2", created: stored.metadata.created },
       spec: { value: 2 },
     });
-    await expect(state.destroy(ref, options)).rejects.toThrow();
+    await expect(state.destroy(ref, options)).rejects.toThrow("is owned by");
     expect(asked.map(({ verb, owner }) => [verb, owner])).toEqual([["destroy", "ann"]]);
   });
 
