@@ -18,6 +18,8 @@ const GOODBYE_MS = 500;
 /** A call that is not over. */
 interface OpenCall {
   readonly metadata: HeaderFields | undefined;
+  /** Size of its headers beyond the usual ones. Unit: bytes. */
+  readonly metadataBytes: number;
   readonly waitForReady: boolean;
   link: ClientLink | undefined;
 }
@@ -28,7 +30,7 @@ interface OpenCall {
  *
  * - idle: no connection, none wanted;
  * - connecting: calls wait for the attempt;
- * - ready: calls go out;
+ * - ready: calls go out, as many at once as the server can read and allows; the others wait, in order;
  * - backoff: the attempt failed. Calls fail with UNAVAILABLE unless they wait for a connection; then, after a time, it
  *   is tried again for those, or the channel is idle;
  * - closed: for good.
@@ -42,7 +44,7 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
   readonly #connect: ConnectHttp2;
   readonly #backoff: ReconnectBackoff;
   readonly #calls = new Map<ClientCall, OpenCall>();
-  /** Those of the calls that have no connection yet. */
+  /** Those of the calls that wait for a connection, or for room on it. */
   readonly #waiting = new Set<ClientCall>();
   /** Every connection that is not closed, those included that only finish their calls. */
   readonly #links = new Set<ClientLink>();
@@ -74,11 +76,13 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
 
   /** Begins a call: sends it, or lets it wait, or fails it. */
   start(call: ClientCall, metadata: HeaderFields | undefined, waitForReady: boolean): void {
-    const open: OpenCall = { metadata, waitForReady, link: undefined };
+    const metadataBytes = this.#headers.sizeOf(metadata);
+    const open: OpenCall = { metadata, metadataBytes, waitForReady, link: undefined };
     this.#calls.set(call, open);
     call.begin();
     if (call.isOver) return;
     if (this.#state === "closed") call.abort(channelClosed());
+    else if (this.#waiting.size > 0 && this.#link?.isReady === true) this.#waiting.add(call);
     else this.#send(call, open);
   }
 
@@ -109,12 +113,11 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
   onReady(link: ClientLink): void {
     if (link !== this.#link) return;
     this.#setState("ready");
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const call of waiting) {
-      const open = this.#calls.get(call);
-      if (open !== undefined) this.#send(call, open);
-    }
+    this.#sendWaiting(link);
+  }
+
+  onRoom(link: ClientLink): void {
+    if (link === this.#link) this.#sendWaiting(link);
   }
 
   onDraining(link: ClientLink, calm: boolean): void {
@@ -132,11 +135,26 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
     this.#leave(reason);
   }
 
+  /** Sends the calls that wait, in order, as long as the connection has room. */
+  #sendWaiting(link: ClientLink): void {
+    for (const call of this.#waiting) {
+      const open = this.#calls.get(call);
+      if (link !== this.#link || (open !== undefined && !link.hasRoom(call, open.metadataBytes))) return;
+      this.#waiting.delete(call);
+      if (open !== undefined) this.#send(call, open);
+    }
+  }
+
   #send(call: ClientCall, open: OpenCall): void {
     const link = this.#link;
     if (link?.isReady === true) {
+      if (!link.hasRoom(call, open.metadataBytes)) {
+        this.#waiting.add(call);
+        return;
+      }
       try {
-        if (link.send(call, this.#headers.build(call.path, open.metadata, call.remainingMs))) {
+        const headers = this.#headers.build(call.path, open.metadata, call.remainingMs);
+        if (link.send(call, headers, open.metadataBytes)) {
           open.link = link;
           return;
         }

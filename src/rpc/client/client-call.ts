@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../clock/index.ts";
 import { GrpcError } from "../grpc-error.ts";
-import { type ClientStream, type ClientStreamEvents, ResetCode, type StreamEnd } from "../http2/http2.ts";
+import type { ClientStream, ClientStreamEvents, StreamEnd } from "../http2/http2.ts";
 import { MessageReader } from "../message-frame.ts";
 import type { HeaderFields } from "../metadata.ts";
 import { errorOfEnd, objectionTo, statusOf } from "./response-status.ts";
@@ -12,6 +12,13 @@ export interface ClientCallHost {
   readonly maxReceivedMessageBytes: number;
   /** Called once, when the call is over. */
   done(call: ClientCall): void;
+}
+
+/** What a call on the client needs of the connection that it goes out on. */
+export interface CallLink {
+  /** Something has come from the server, which has therefore read what was sent up to this position. */
+  heard(position: number): void;
+  reset(stream: ClientStream): void;
 }
 
 /** Bounds of one call. */
@@ -34,8 +41,9 @@ export abstract class ClientCall implements ClientStreamEvents {
   readonly #reader: MessageReader;
   #deadline: Timer | undefined;
   #stream: ClientStream | undefined;
-  /** Tells the connection that the server is alive. */
-  #touch: (() => void) | undefined;
+  #link: CallLink | undefined;
+  /** Where the request ends in what the connection has sent. */
+  #position = 0;
   #status: GrpcError | "ok" | undefined;
   #over = false;
 
@@ -80,21 +88,22 @@ export abstract class ClientCall implements ClientStreamEvents {
   }
 
   /** To be called when the request is on its way. */
-  attach(stream: ClientStream, touch: () => void): void {
+  attach(stream: ClientStream, link: CallLink, position: number): void {
     this.#stream = stream;
-    this.#touch = touch;
+    this.#link = link;
+    this.#position = position;
   }
 
   /** Ends the call from this side. */
   abort(reason: unknown): void {
     if (this.#over) return;
-    this.#stream?.reset(ResetCode.cancel);
+    if (this.#stream !== undefined) this.#link?.reset(this.#stream);
     this.#end();
     this.onFailed(reason);
   }
 
   onHeaders(headers: HeaderFields): void {
-    this.#touch?.();
+    this.#link?.heard(this.#position);
     if (this.#over) return;
     this.#status = statusOf(headers);
     const objection = this.#status === undefined ? objectionTo(headers) : undefined;
@@ -103,7 +112,7 @@ export abstract class ClientCall implements ClientStreamEvents {
   }
 
   onData(bytes: Uint8Array): void {
-    this.#touch?.();
+    this.#link?.heard(this.#position);
     if (this.#over) return;
     const messages: Uint8Array[] = [];
     try {
@@ -117,7 +126,7 @@ export abstract class ClientCall implements ClientStreamEvents {
   }
 
   onTrailers(headers: HeaderFields): void {
-    this.#touch?.();
+    this.#link?.heard(this.#position);
     this.#status = statusOf(headers);
     if (!this.#over && this.#status !== undefined) this.onStatus(this.#status);
   }

@@ -1,8 +1,25 @@
 import type { Clock, Timer } from "../../clock/index.ts";
 import type { Address } from "../address.ts";
-import type { ClientCall } from "./client-call.ts";
-import type { ClientConnection, ClientConnectionEvents, ConnectHttp2 } from "../http2/http2.ts";
+import type { CallLink, ClientCall } from "./client-call.ts";
+import {
+  type ClientConnection,
+  type ClientConnectionEvents,
+  type ClientStream,
+  type ConnectHttp2,
+  ResetCode,
+} from "../http2/http2.ts";
 import type { HeaderFields } from "../metadata.ts";
+import { RequestBodies } from "./request-bodies.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
+
+/** What may be unread by the server, see {@link UnreadBytes}. Unit: bytes. */
+const UNREAD_BYTES = 80 * 1024;
+/** The same on a unix socket of other systems than Linux, which give it 8 KiB. */
+const SMALL_UNREAD_BYTES = 6 * 1024;
+/** What a request takes without its body and metadata: headers, and the kernel's own of one write. Unit: bytes. */
+const REQUEST_BYTES = 1024;
+/** The same of a reset. */
+const RESET_BYTES = 800;
 
 export interface LinkTimes {
   readonly connectTimeoutMs: number;
@@ -16,21 +33,31 @@ export interface LinkOwner {
   /** The link takes no more requests. `calm` when the server wants fewer pings. */
   onDraining(link: ClientLink, calm: boolean): void;
   onClosed(link: ClientLink, reason: string): void;
+  /** After {@link ClientLink.hasRoom} was false there may be room. */
+  onRoom(link: ClientLink): void;
 }
 
 /**
  * One connection of a channel, from the attempt to its end. While it has calls, and nothing has come from the server for
  * a time, it pings; a server that does not answer is gone, whatever the system says.
  */
-export class ClientLink implements ClientConnectionEvents {
+export class ClientLink implements ClientConnectionEvents, CallLink {
   readonly #clock: Clock;
   readonly #times: LinkTimes;
   readonly #owner: LinkOwner;
   readonly #connection: ClientConnection;
   readonly #closed: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Set<ClientCall>();
+  readonly #unread: UnreadBytes;
+  readonly #bodies: RequestBodies;
+  /** Streams to reset as soon as there is room. */
+  #resets: ClientStream[] = [];
   #isReady = false;
   #isExhausted = false;
+  /** True when a call waits for another to end. */
+  #isFull = false;
+  /** Whether, when there is room, new calls go before the rest of large bodies. */
+  #callsFirst = false;
   #sent = false;
   #answered = false;
   /** True when something has come since the timer was set. */
@@ -46,6 +73,13 @@ export class ClientLink implements ClientConnectionEvents {
     this.#timer = clock.schedule(connectTimeoutMs, () => {
       this.#connection.destroy(`no answer within ${connectTimeoutMs} ms`);
     });
+    const isSmall = address.kind === "unix" && process.platform !== "linux";
+    this.#unread = new UnreadBytes(
+      isSmall ? SMALL_UNREAD_BYTES : UNREAD_BYTES,
+      (done) => this.#connection.confirm(done),
+      () => this.#onRoom(),
+    );
+    this.#bodies = new RequestBodies(this.#unread);
     this.#connection = connect(address, this);
   }
 
@@ -63,19 +97,59 @@ export class ClientLink implements ClientConnectionEvents {
     return this.#closed.promise;
   }
 
+  /**
+   * Whether a call's request may be sent now. After false the owner's `onRoom` is called when it is time to ask again.
+   *
+   * @param metadataBytes - Size of its headers beyond the usual ones.
+   */
+  hasRoom(call: ClientCall, metadataBytes: number): boolean {
+    if (this.#calls.size >= this.#connection.maxConcurrentStreams) {
+      this.#isFull = true;
+      return false;
+    }
+    return this.#unread.hasRoom(this.#firstBytes(call, metadataBytes));
+  }
+
   /** Sends a call's request; false when the connection takes none any more. */
-  send(call: ClientCall, headers: HeaderFields): boolean {
-    const stream = this.#connection.request(headers, call.request, call);
+  send(call: ClientCall, headers: HeaderFields, metadataBytes: number): boolean {
+    const { request } = call;
+    const firstBytes = Math.min(request.length, this.#bodies.pieceBytes);
+    const isWhole = firstBytes === request.length;
+    const first = isWhole ? request : request.subarray(0, firstBytes);
+    const stream = this.#connection.request(headers, first, isWhole, call);
     if (stream === undefined) return false;
     this.#sent = true;
     this.#calls.add(call);
-    call.attach(stream, this.#touch);
+    call.attach(stream, this, this.#unread.add(this.#firstBytes(call, metadataBytes)));
+    if (!isWhole) this.#bodies.add(call, stream, firstBytes);
     return true;
+  }
+
+  heard(position: number): void {
+    this.#heard = true;
+    this.#answered = true;
+    this.#unread.read(position);
+  }
+
+  reset(stream: ClientStream): void {
+    if (this.#resets.length === 0 && this.#unread.hasRoom(RESET_BYTES)) {
+      this.#unread.add(RESET_BYTES);
+      stream.reset(ResetCode.cancel);
+    } else {
+      // What comes until then is dropped.
+      stream.resume();
+      this.#resets.push(stream);
+    }
   }
 
   /** A call is over. */
   forget(call: ClientCall): void {
     this.#calls.delete(call);
+    this.#bodies.delete(call);
+    if (this.#isFull) {
+      this.#isFull = false;
+      this.#owner.onRoom(this);
+    }
     if (this.#isExhausted && this.#calls.size === 0) this.drain();
   }
 
@@ -112,10 +186,24 @@ export class ClientLink implements ClientConnectionEvents {
     this.#owner.onClosed(this, reason);
   }
 
-  readonly #touch = (): void => {
-    this.#heard = true;
-    this.#answered = true;
-  };
+  #firstBytes({ request }: ClientCall, metadataBytes: number): number {
+    return REQUEST_BYTES + metadataBytes + Math.min(request.length, this.#bodies.pieceBytes);
+  }
+
+  #onRoom(): void {
+    let sent = 0;
+    for (; sent < this.#resets.length && this.#unread.hasRoom(RESET_BYTES); sent++) {
+      this.#unread.add(RESET_BYTES);
+      this.#resets[sent]?.reset(ResetCode.cancel);
+    }
+    this.#resets = this.#resets.slice(sent);
+    if (this.#resets.length > 0) return;
+    // Large bodies would take all the room that there ever is.
+    this.#callsFirst = !this.#callsFirst;
+    if (this.#callsFirst) this.#owner.onRoom(this);
+    this.#bodies.sendMore();
+    if (!this.#callsFirst) this.#owner.onRoom(this);
+  }
 
   #waitToPing(): void {
     this.#timer.cancel();

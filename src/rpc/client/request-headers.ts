@@ -1,6 +1,6 @@
 import type { Address } from "../address.ts";
 import { formatTimeout } from "../grpc-timeout.ts";
-import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit } from "../metadata.ts";
+import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit, sizeOfHeaders } from "../metadata.ts";
 
 /** Paths whose headers are kept. Programs have few; what builds paths from input must not fill memory. */
 const MOST_PATHS = 200;
@@ -10,6 +10,8 @@ export class RequestHeaders {
   readonly #scheme: string;
   readonly #authority: string;
   readonly #metadata: HeaderFields | (() => MetadataInit);
+  /** Size of what is sent with every call. Unit: bytes. */
+  readonly #metadataBytes: number;
   readonly #byPath = new Map<string, HeaderFields>();
 
   /** @throws {TypeError | RangeError} When metadata is malformed or too large. */
@@ -22,6 +24,7 @@ export class RequestHeaders {
     this.#scheme = encrypted ? "https" : "http";
     this.#authority = authority ?? authorityOf(address);
     this.#metadata = typeof metadata === "function" ? metadata : checked(encodeMetadata(metadata ?? {}));
+    this.#metadataBytes = typeof this.#metadata === "function" ? 0 : sizeOfHeaders(this.#metadata);
   }
 
   /**
@@ -32,6 +35,11 @@ export class RequestHeaders {
   encode(metadata: MetadataInit | undefined): HeaderFields | undefined {
     if (typeof this.#metadata === "function") return checked(encodeMetadata({ ...this.#metadata(), ...metadata }));
     return metadata && checked({ ...this.#metadata, ...encodeMetadata(metadata) });
+  }
+
+  /** Size of the metadata that a call sends; the argument is what {@link encode} gave. Unit: bytes. */
+  sizeOf(metadata: HeaderFields | undefined): number {
+    return metadata === undefined ? this.#metadataBytes : sizeOfHeaders(metadata);
   }
 
   build(path: string, metadata: HeaderFields | undefined, timeoutMs: number | undefined): HeaderFields {

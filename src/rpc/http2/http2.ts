@@ -68,8 +68,10 @@ export interface ServerConnectionEvents {
   onClose(reason: string): void;
 }
 
-/** A request, on the client. Its body is given with it. */
+/** A request, on the client. */
 export interface ClientStream {
+  /** Sends the next piece of the body, which was not whole in the request. */
+  write(bytes: Uint8Array, isLast: boolean): void;
   /** Stops and restarts `onData`; while stopped, the peer can send no more than the stream's window. */
   pause(): void;
   resume(): void;
@@ -83,8 +85,21 @@ export interface ClientStreamEvents extends StreamEvents {
 
 /** A connection, on the client. */
 export interface ClientConnection {
-  /** Undefined when the connection takes no more requests: nothing has been sent then. */
-  request(headers: HeaderFields, body: Uint8Array, events: ClientStreamEvents): ClientStream | undefined;
+  /** Streams that the server allows to be open at once. Known when the connection is ready. */
+  readonly maxConcurrentStreams: number;
+  /**
+   * Undefined when the connection takes no more requests: nothing has been sent then.
+   *
+   * @param body - The first piece of the body; all of it when `isWhole`.
+   */
+  request(
+    headers: HeaderFields,
+    body: Uint8Array,
+    isWhole: boolean,
+    events: ClientStreamEvents,
+  ): ClientStream | undefined;
+  /** Calls back when the server has read all that was given to the connection before, but for what its windows hold back. */
+  confirm(done: () => void): void;
   ping(done: (answered: boolean) => void): void;
   /** Takes no more requests and closes when the last stream is done. */
   shutDown(): void;

@@ -17,8 +17,10 @@ import { TlsHandshake } from "./tls-handshake.ts";
 
 /** Window of a stream. Unit: bytes. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
-/** Window of a connection. Unit: bytes. */
-const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/** Window of a connection over TCP. Unit: bytes. */
+const TCP_WINDOW_BYTES = 4 * 1024 * 1024;
+/** On a unix socket a round trip takes no time, and what fits into the socket never blocks the server. Unit: bytes. */
+const UNIX_WINDOW_BYTES = 128 * 1024;
 /** Node refuses to open streams on a connection that uses more memory than this. Unit: megabytes. */
 const CONNECTION_MEMORY_MB = 256;
 /** Stream ids end at 2³¹, which a busy client reaches within a day: another connection is opened before. */
@@ -28,6 +30,8 @@ const LAST_STREAM_ID = 2 ** 31 - 2 ** 16;
 const SYSTEM_KEEPALIVE_MS = 60_000;
 
 const { NGHTTP2_NO_ERROR } = http2.constants;
+
+const NO_LIMIT = 2 ** 32 - 1;
 
 const WITH_BODY = Object.freeze({ endStream: false });
 const FINISHED: StreamEnd = Object.freeze({ kind: "finished" });
@@ -73,6 +77,8 @@ export function nodeHttp2(
         enablePush: false,
       },
     });
+    const windowBytes = address.kind === "unix" ? UNIX_WINDOW_BYTES : TCP_WINDOW_BYTES;
+    session.once("connect", () => session.setLocalWindowSize(windowBytes));
     return new NodeClientConnection(session, socket, handshake, events, lastStreamId);
   };
 }
@@ -113,7 +119,6 @@ class NodeClientConnection implements ClientConnection {
     this.#events = events;
     this.#lastStreamId = lastStreamId;
     this.#handshake = handshake;
-    session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
     session.once("remoteSettings", () => {
       this.#handshake = undefined;
       events.onReady();
@@ -139,18 +144,42 @@ class NodeClientConnection implements ClientConnection {
     return this.#session.destroyed;
   }
 
-  request(headers: HeaderFields, body: Uint8Array, events: ClientStreamEvents): ClientStream | undefined {
+  get maxConcurrentStreams(): number {
+    return this.#session.remoteSettings.maxConcurrentStreams ?? NO_LIMIT;
+  }
+
+  request(
+    headers: HeaderFields,
+    body: Uint8Array,
+    isWhole: boolean,
+    events: ClientStreamEvents,
+  ): ClientStream | undefined {
     const session = this.#session;
     if (session.closed || session.destroyed || this.#isExhausted) return undefined;
     const stream = session.request(headers, WITH_BODY);
     const wrapped = new NodeClientStream(stream, this, events);
-    stream.end(body);
+    wrapped.write(body, isWhole);
     if (stream.id !== undefined && stream.id >= this.#lastStreamId) {
       // To close the session now would overtake the request.
       this.#isExhausted = true;
       this.#events.onExhausted();
     }
     return wrapped;
+  }
+
+  confirm(done: () => void): void {
+    // A SETTINGS frame has to be acknowledged, as a PING has; but servers count pings, and close what pings too often.
+    // It overtakes whatever waits to be written: then only the next one is behind all of that.
+    setImmediate(() => {
+      const session = this.#session;
+      if (session.destroyed) return;
+      const isBehindAll = session.state.outboundQueueSize === 0;
+      session.settings({}, (error) => {
+        if (error !== null) return;
+        if (isBehindAll) done();
+        else this.confirm(done);
+      });
+    });
   }
 
   ping(done: (answered: boolean) => void): void {
@@ -201,6 +230,11 @@ class NodeClientStream implements ClientStream {
     stream.on("end", onEnd);
     stream.on("error", ignoreError);
     stream.on("close", onClose);
+  }
+
+  write(bytes: Uint8Array, isLast: boolean): void {
+    if (isLast) this.#stream.end(bytes);
+    else this.#stream.write(bytes);
   }
 
   pause(): void {

@@ -5,10 +5,12 @@ import type { ServerConnection, ServerConnectionEvents } from "./http2.ts";
 import { NodePeer } from "./node-peer.ts";
 import { NodeServerStream } from "./node-server-stream.ts";
 
-/** Window of a stream. Unit: bytes. */
-const STREAM_WINDOW_BYTES = 1024 * 1024;
-/** Window of a connection. Unit: bytes. */
-const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/**
+ * Window of a stream and of a connection: what a client can send ahead. `node:http2` stops reading while a write of its
+ * own is pending; so small a window leaves a Node client that does not bound itself room in the socket, so that its
+ * writes complete and it goes on reading. Unit: bytes.
+ */
+const WINDOW_BYTES = 64 * 1024 - 1;
 /** Node refuses new streams on a connection that uses more memory than this. Unit: megabytes. */
 const CONNECTION_MEMORY_MB = 64;
 /**
@@ -49,7 +51,7 @@ export async function listenHttp2(target: ListenOptions, options: Http2ListenOpt
   const { tls, onError } = options;
   const settings = {
     settings: {
-      initialWindowSize: STREAM_WINDOW_BYTES,
+      initialWindowSize: WINDOW_BYTES,
       maxConcurrentStreams: options.maxConcurrentStreams,
       maxHeaderListSize: options.maxHeaderBytes,
       enablePush: false,
@@ -118,7 +120,7 @@ function explainTlsError(error: Error, { authorizationError }: TLSSocket): Error
 function acceptSession(session: ServerHttp2Session, socket: Socket, options: Http2ListenOptions): void {
   const connection = new NodeServerConnection(session, socket);
   const events = options.onConnection(connection);
-  session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+  session.setLocalWindowSize(WINDOW_BYTES);
   session.once("remoteSettings", () => events.onReady());
   session.once("close", () => events.onClose("the connection was closed"));
   session.on("stream", (stream, headers) => {

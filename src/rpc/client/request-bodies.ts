@@ -1,0 +1,52 @@
+import type { ClientStream } from "../http2/http2.ts";
+import type { ClientCall } from "./client-call.ts";
+import type { UnreadBytes } from "./unread-bytes.ts";
+
+/** A part of this size of what may be unread is sent at once of a body. */
+const PIECES = 3;
+
+/** A body of which the rest has to be sent. */
+interface OpenBody {
+  readonly stream: ClientStream;
+  sentBytes: number;
+}
+
+/** The bodies of requests that are too large to be sent at once. They take turns, a piece each. */
+export class RequestBodies {
+  /** Largest piece of a body that is sent at once. Unit: bytes. */
+  readonly pieceBytes: number;
+  readonly #unread: UnreadBytes;
+  readonly #open = new Map<ClientCall, OpenBody>();
+
+  constructor(unread: UnreadBytes) {
+    this.#unread = unread;
+    this.pieceBytes = Math.floor(unread.limitBytes / PIECES);
+  }
+
+  /** The rest of a call's request is to be sent when there is room. */
+  add(call: ClientCall, stream: ClientStream, sentBytes: number): void {
+    this.#open.set(call, { stream, sentBytes });
+    if (this.#open.size === 1) this.sendMore();
+  }
+
+  delete(call: ClientCall): void {
+    this.#open.delete(call);
+  }
+
+  /** Sends a piece of each body, as long as there is room. */
+  sendMore(): void {
+    for (const [call, body] of this.#open) {
+      const { request } = call;
+      const from = body.sentBytes;
+      const to = Math.min(request.length, from + this.pieceBytes);
+      if (!this.#unread.hasRoom(to - from)) return;
+      this.#unread.add(to - from);
+      body.sentBytes = to;
+      const isLast = to === request.length;
+      // The next turn is another body's.
+      this.#open.delete(call);
+      if (!isLast) this.#open.set(call, body);
+      body.stream.write(request.subarray(from, to), isLast);
+    }
+  }
+}
