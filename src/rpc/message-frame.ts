@@ -9,11 +9,16 @@ export const PREFIX_BYTES = 5;
 /** The flag of a compressed message. */
 export const COMPRESSED = 1;
 
+/** Bytes that go over the wire as they are: frames, or a part of one. */
+export interface WireBytes {
+  readonly bytes: Uint8Array;
+}
+
 /**
  * Messages that are framed for the wire already, for a receiver among many: framed once, the same bytes go out on every
  * stream without a copy. Nobody may change them afterwards.
  */
-export class FramedMessages {
+export class FramedMessages implements WireBytes {
   readonly bytes: Uint8Array;
 
   /** @param messages - Encoded messages, at least one. */
@@ -30,6 +35,15 @@ export function frameMessages(messages: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let at = 0;
   for (const message of messages) at = writeFrame(bytes, at, message);
+  return bytes;
+}
+
+/** The prefix of a message and its first `length` bytes. */
+export function frameBeginning(message: Uint8Array, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + length);
+  bytes[0] = 0;
+  bytes.writeUInt32BE(message.length, 1);
+  bytes.set(message.subarray(0, length), PREFIX_BYTES);
   return bytes;
 }
 

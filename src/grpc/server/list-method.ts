@@ -13,6 +13,7 @@ export function listMethod({ state, resources, admit, logger }: StateService): M
     const { kind, query } = decodeListRequest(call.message);
     await admit(call, "list", kind, { query });
     const found = await state.list(kind, { ...query, signal: call.signal });
+    if (!call.hasRoom) await call.drained();
     let messages: Uint8Array[] = [];
     let bytes = 0;
     for (const resource of found) {

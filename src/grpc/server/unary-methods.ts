@@ -1,4 +1,4 @@
-import { lifeOf } from "../../resource/index.ts";
+import { lifeOf, type Resource } from "../../resource/index.ts";
 import { asCreated, asUpdated } from "../../state/index.ts";
 import { decodePointerRequest } from "../messages/pointer-request.ts";
 import { encodeTeardownResponse } from "../messages/teardown-response.ts";
@@ -12,10 +12,16 @@ import type { StateService } from "./state-service.ts";
 export function unaryMethods(service: StateService): readonly Method[] {
   const { state, derived, resources, decoder, admit, logger } = service;
 
+  /** Encoded only when there is room: the client may not read, and the resource is in the State anyway. */
+  const respond = async (call: ServerCall, resource: Resource): Promise<Uint8Array> => {
+    if (!call.hasRoom) await call.drained();
+    return resources.encodeField(resource);
+  };
+
   const get = async (call: ServerCall): Promise<Uint8Array> => {
     const { pointer } = decodePointerRequest(call.message);
     await admit(call, "get", pointer);
-    return resources.encodeField(await state.get(pointer, { signal: call.signal }));
+    return respond(call, await state.get(pointer, { signal: call.signal }));
   };
 
   const create = async (call: ServerCall): Promise<Uint8Array> => {
@@ -24,7 +30,7 @@ export function unaryMethods(service: StateService): readonly Method[] {
     if (service.hasRule) {
       await admit(call, "create", resource.metadata, { owner, resource: asCreated(resource, owner, service.now()) });
     }
-    return resources.encodeField(await state.create(resource, { owner, signal: call.signal }));
+    return respond(call, await state.create(resource, { owner, signal: call.signal }));
   };
 
   const update = async (call: ServerCall): Promise<Uint8Array> => {
@@ -34,7 +40,7 @@ export function unaryMethods(service: StateService): readonly Method[] {
       const updated = asUpdated(resource, stored, service.now());
       await admit(call, "update", resource.metadata, { owner, resource: updated, stored });
     }
-    return resources.encodeField(await state.update(resource, { owner, expectedPhase, signal: call.signal }));
+    return respond(call, await state.update(resource, { owner, expectedPhase, signal: call.signal }));
   };
 
   const destroy = async (call: ServerCall): Promise<Uint8Array> => {

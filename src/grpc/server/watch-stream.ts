@@ -13,9 +13,12 @@ export interface WatchForm {
 }
 
 /** What the watches of one connection may have on their way out in large messages, together. Unit: bytes. */
-const CONNECTION_BYTES = 16 * 1024 * 1024;
+const CONNECTION_BYTES = 8 * 1024 * 1024;
 /** Messages are not made smaller than this for it. Unit: bytes. */
-const SMALLEST_BYTES = 32 * 1024;
+const SMALLEST_BYTES = 16 * 1024;
+
+/** About what an event takes that is kept for one watch alone, as those of the first contents are. Unit: bytes. */
+const EVENT_BYTES = 128;
 
 type WatchService = Pick<StateService, "events" | "watches" | "batchBytes">;
 
@@ -40,21 +43,46 @@ export class WatchStream {
     this.#call.send(EMPTY_MESSAGE);
   }
 
-  /** A promise when the client has to catch up before there is room for more. */
+  /** A promise when the client has to catch up before there is room for more, or for this. */
   send(batch: readonly Event[]): Promise<void> | undefined {
+    return this.#call.hasRoom ? this.#sendNow(batch) : this.#sendLater(batch);
+  }
+
+  /** Nothing is encoded before there is room; meanwhile the events count as what they take. */
+  async #sendLater(batch: readonly Event[]): Promise<void> {
+    this.#call.hold(batch.length * EVENT_BYTES);
+    try {
+      await this.#call.drained();
+      await this.#sendNow(batch);
+    } finally {
+      this.#call.hold(0);
+    }
+  }
+
+  #sendNow(batch: readonly Event[]): Promise<void> | undefined {
     const known = knownEvents(batch, this.#form.apiVersion);
     const [first] = known;
     if (known.length === 1 && first !== undefined) return this.#sendOne(this.#events.encode(first));
-    if (!this.#form.aggregated) return this.#sendAll(known.values().map((event) => this.#events.encode(event)));
+    if (!this.#form.aggregated) {
+      return this.#sendAll(
+        known.values().map((event) => this.#events.encode(event)),
+        known.length,
+      );
+    }
     return known.length === 0
       ? this.#sendOne(EMPTY_MESSAGE)
-      : this.#sendAll(this.#events.encodeBatch(known, this.#mostBytes()));
+      : this.#sendAll(this.#events.encodeBatch(known, this.#mostBytes()), known.length);
   }
 
-  async #sendAll(messages: Iterable<Uint8Array>): Promise<void> {
-    for (const message of messages) {
-      const drained = this.#sendOne(message);
-      if (drained !== undefined) await drained;
+  async #sendAll(messages: Iterable<Uint8Array>, events: number): Promise<void> {
+    this.#call.hold(events * EVENT_BYTES);
+    try {
+      for (const message of messages) {
+        const drained = this.#sendOne(message);
+        if (drained !== undefined) await drained;
+      }
+    } finally {
+      this.#call.hold(0);
     }
   }
 

@@ -44,8 +44,11 @@ export interface ServerStream {
    * follow, or when the stream is over.
    */
   write(bytes: Uint8Array, done: () => void): void;
-  /** Sends the last piece of the body, if there is one, then the trailers, and so ends the answer. */
-  finish(bytes: Uint8Array | undefined, trailers: HeaderFields): void;
+  /**
+   * Sends the last piece of the body, if there is one, then the trailers, and so ends the answer. `done` runs once, as
+   * that of `write` does.
+   */
+  finish(bytes: Uint8Array | undefined, trailers: HeaderFields, done: () => void): void;
   /** Answers with headers alone. If the peer is still sending its body, it is told to stop. */
   refuse(headers: HeaderFields): void;
   reset(code: number): void;

@@ -60,9 +60,13 @@ export class NodeServerStream implements ServerStream {
     this.#stream.write(bytes, () => this.#written());
   }
 
-  finish(bytes: Uint8Array | undefined, trailers: HeaderFields): void {
+  finish(bytes: Uint8Array | undefined, trailers: HeaderFields, done: () => void): void {
     this.#trailers = trailers;
-    if (this.#isOver()) return;
+    if (this.#isOver()) {
+      done();
+      return;
+    }
+    this.#writeDone = done;
     if (bytes === undefined) this.#stream.end();
     else this.#stream.end(bytes);
   }
@@ -91,6 +95,7 @@ export class NodeServerStream implements ServerStream {
 
   /** Node is ready for them: the last of the body has left. */
   sendTrailers(): void {
+    this.#written();
     if (this.#isOver()) return;
     if (this.#trailers === undefined) this.#stream.close(NGHTTP2_INTERNAL_ERROR);
     else this.#stream.sendTrailers(this.#trailers);

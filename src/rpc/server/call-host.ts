@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock/index.ts";
-import type { OutgoingBudget } from "./outgoing-messages.ts";
 import type { MessageInflater } from "./message-inflater.ts";
+import type { OutgoingBudget } from "./outgoing-budget.ts";
 import type { Peer } from "../peer.ts";
 import type { GrpcError } from "../grpc-error.ts";
 import type { CallInfo, OnShutdown, ServerCall } from "./server-method.ts";
@@ -21,6 +21,8 @@ export interface RunningCall extends ServerCall {
   readonly onShutdown: OnShutdown;
   /** Ends the call from the server's side, unless it has its answer already. */
   cancel(reason: GrpcError): void;
+  /** Ends the call if it has bytes to send of which its client has taken none since this was last called. */
+  endIfStuck(): void;
 }
 
 /** What a call on the server needs of the connection it came on. */
@@ -29,8 +31,8 @@ export interface CallHost {
   readonly limits: CallLimits;
   readonly authorize: Authorize | undefined;
   readonly peer: Peer;
-  /** Counts what waits to be sent on this connection. */
-  readonly budget: OutgoingBudget;
+  /** Count what waits to be sent on this connection: streams that are not read must not hold up calls. */
+  readonly budgets: { readonly unary: OutgoingBudget; readonly serverStream: OutgoingBudget };
   readonly inflater: MessageInflater;
   /**
    * Counts bytes of requests that wait for the rest of them; negative when they wait no longer.

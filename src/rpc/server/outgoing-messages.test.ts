@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../clock/index.ts";
 import type { ServerStream } from "../http2/http2.ts";
 import type { HeaderFields } from "../metadata.ts";
 import { FramedMessages, frameMessages, MessageReader } from "../message-frame.ts";
+import { OutgoingBudget } from "./outgoing-budget.ts";
 import { OutgoingMessages } from "./outgoing-messages.ts";
 
 /** A stream whose pieces leave when the test says so. */
@@ -56,7 +58,9 @@ class SlowStream implements ServerStream {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const message = (length: number, fill = 1): Uint8Array => new Uint8Array(length).fill(fill);
 
-function open(budget = { queuedBytes: 0 }) {
+const newBudget = (): OutgoingBudget => new OutgoingBudget(new ManualClock(), () => {});
+
+function open(budget = newBudget()) {
   const stream = new SlowStream();
   return { stream, budget, outgoing: new OutgoingMessages(stream, { h: "1" }, budget) };
 }
@@ -88,15 +92,25 @@ describe("OutgoingMessages", () => {
     expect(stream.messages()).toHaveLength(101);
   });
 
-  test("a message larger than a piece is a piece", async () => {
+  test("a message larger than two pieces is cut into pieces, framed or not", async () => {
     const { stream, outgoing } = open();
     outgoing.push(message(10));
-    outgoing.push(message(200_000));
+    outgoing.push(message(150_000, 2));
+    outgoing.push(new FramedMessages([message(130_000, 3)]));
+    outgoing.push(message(100_000, 4));
     outgoing.push(message(10));
     await turn();
-    stream.leave();
-    stream.leave();
-    expect(stream.events.slice(1)).toEqual(["write 15", "write 200005", "write 15"]);
+    for (let count = 0; count < 8; count++) stream.leave();
+    expect(stream.events.slice(1).map((event) => Number(event.split(" ")[1]))).toEqual([
+      15, 60_000, 60_000, 30_005, 60_000, 60_000, 10_005, 100_005, 15,
+    ]);
+    expect(stream.messages().map(({ length, 0: first }) => [length, first])).toEqual([
+      [10, 1],
+      [150_000, 2],
+      [130_000, 3],
+      [100_000, 4],
+      [10, 1],
+    ]);
   });
 
   test("what is framed for many goes out without a copy", async () => {
@@ -161,13 +175,14 @@ describe("OutgoingMessages", () => {
     for (let count = 0; count < 3; count++) outgoing.push(message(59_000));
     await turn();
     const waiting = outgoing.drained();
-    expect(budget.queuedBytes).toBe(2 * 59_005);
+    expect(budget.usedBytes).toBe(3 * 59_005);
     const reason = new Error("over");
     outgoing.stop(reason);
     await expect(waiting).rejects.toBe(reason);
-    expect(budget.queuedBytes).toBe(0);
+    expect(budget.usedBytes).toBe(59_005);
     outgoing.finish({});
     stream.leave();
+    expect(budget.usedBytes).toBe(0);
     expect(stream.events).toEqual(["respond", "write 59005", "finish 0"]);
   });
 
@@ -181,23 +196,43 @@ describe("OutgoingMessages", () => {
     expect(outgoing.hasRoom).toBe(true);
   });
 
-  test("when all streams of a connection hold much together, each must be empty before it takes more", async () => {
-    const budget = { queuedBytes: 0 };
+  test("a stream that is behind waits while its connection has half of its budget waiting; one that is not, at all of it", async () => {
+    const budget = newBudget();
     const first = open(budget);
     const second = open(budget);
+    const third = open(budget);
     first.outgoing.push(message(1));
     await turn();
     first.outgoing.push(message(1));
     expect(first.outgoing.hasRoom).toBe(true);
-    second.outgoing.push(message(16 * 1024 * 1024));
+    second.outgoing.push(message(8 * 1024 * 1024));
     expect(first.outgoing.hasRoom).toBe(false);
-    let woken = false;
-    void first.outgoing.drained().then(() => (woken = true));
+    expect(third.outgoing.hasRoom).toBe(true);
+    second.outgoing.push(message(8 * 1024 * 1024));
+    expect(third.outgoing.hasRoom).toBe(false);
+    const woken: string[] = [];
+    void first.outgoing.drained().then(() => woken.push("first"));
+    void third.outgoing.drained().then(() => woken.push("third"));
+    await turn();
+    first.stream.leave();
     first.stream.leave();
     await turn();
-    expect(woken).toBe(true);
+    expect(woken).toEqual([]);
+    second.stream.leave();
     await turn();
-    expect(budget.queuedBytes).toBe(0);
-    expect(second.outgoing.hasRoom).toBe(true);
+    expect(woken).toEqual(["third", "first"]);
+  });
+
+  test("a stream is stuck when it has bytes of which none has left since it was asked", async () => {
+    const { stream, outgoing } = open();
+    expect(outgoing.isStuck()).toBe(false);
+    expect(outgoing.isStuck()).toBe(false);
+    outgoing.push(message(150_000));
+    await turn();
+    expect(outgoing.isStuck()).toBe(false);
+    expect(outgoing.isStuck()).toBe(true);
+    stream.leave();
+    expect(outgoing.isStuck()).toBe(false);
+    expect(outgoing.isStuck()).toBe(true);
   });
 });

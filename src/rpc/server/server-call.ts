@@ -5,15 +5,18 @@ import { GrpcError } from "../grpc-error.ts";
 import { parseTimeout } from "../grpc-timeout.ts";
 import { ResetCode, type ServerStream, type StreamEnd, type StreamEvents } from "../http2/http2.ts";
 import { describeHttp2Code } from "../http2/http2-codes.ts";
-import { FramedMessages, frameMessages } from "../message-frame.ts";
-import { checkMetadataSize, encodeMetadata, type HeaderFields, Metadata, type MetadataInit } from "../metadata.ts";
-import { OutgoingMessages } from "./outgoing-messages.ts";
+import { FramedMessages } from "../message-frame.ts";
+import { Metadata, type MetadataInit } from "../metadata.ts";
+import { CallResponse } from "./call-response.ts";
+import type { OutgoingBudget, RoomWaiter } from "./outgoing-budget.ts";
 import type { Peer } from "../peer.ts";
 import type { CallHost, RunningCall } from "./call-host.ts";
 import { RequestMessage } from "./request-message.ts";
 import type { OnShutdown, ServerMethod, ServerStreamCall } from "./server-method.ts";
-import { okTrailers, RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
 import { Status } from "../status.ts";
+
+/** What a handler that runs may come to send, until it is known. Unit: bytes. */
+const STARTED_BYTES = 16 * 1024;
 
 const NO_MESSAGE = new Uint8Array(0);
 
@@ -24,13 +27,15 @@ const NO_MESSAGE = new Uint8Array(0);
  * once: by the handler, or before it by whatever goes wrong, by the deadline, or by a shutdown. A call whose stream is
  * gone has nobody to answer to; its handler is told by the signal.
  */
-export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
+export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, RoomWaiter {
   readonly path: string;
   identity: unknown = undefined;
 
   readonly #stream: ServerStream;
   readonly #method: ServerMethod;
   readonly #host: CallHost;
+  readonly #budget: OutgoingBudget;
+  readonly #response: CallResponse;
   #metadata: Metadata | undefined;
   #request: RequestMessage | undefined;
   #ended = false;
@@ -44,14 +49,14 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   #settled = false;
   #deadline: Timer | undefined;
   #deadlineAt: number | undefined;
-  #outgoing: OutgoingMessages | undefined;
-  #trailers: HeaderFields | undefined;
 
   constructor(path: string, method: ServerMethod, stream: ServerStream, host: CallHost) {
     this.path = path;
     this.#method = method;
     this.#stream = stream;
     this.#host = host;
+    this.#budget = host.budgets[method.kind];
+    this.#response = new CallResponse(path, stream, this.#budget, host.limits);
   }
 
   get message(): Uint8Array {
@@ -83,29 +88,27 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   }
 
   setTrailers(metadata: MetadataInit): void {
-    const headers = encodeMetadata(metadata);
-    checkMetadataSize(headers);
-    this.#trailers = headers;
+    this.#response.setTrailers(metadata);
+  }
+
+  get hasRoom(): boolean {
+    return this.#response.hasRoom;
   }
 
   send(messages: Uint8Array | FramedMessages | readonly (Uint8Array | FramedMessages)[]): boolean {
     const list = messages instanceof Uint8Array || messages instanceof FramedMessages ? [messages] : messages;
-    for (const message of list) this.#checkSent(message instanceof FramedMessages ? message.bytes : message);
+    for (const message of list) this.#response.check(message);
     if (this.#answered || this.#closed) return false;
-    const outgoing = this.#openOutgoing();
-    if (outgoing.queuedBytes >= this.#host.limits.maxQueuedBytes) {
-      throw new GrpcError(
-        Status.resourceExhausted,
-        `${outgoing.queuedBytes} bytes wait to be sent: the handler has to wait for drained()`,
-      );
-    }
-    for (const message of list) outgoing.push(message);
-    return outgoing.hasRoom;
+    return this.#response.send(list);
+  }
+
+  hold(bytes: number): void {
+    if (!this.#closed) this.#response.hold(bytes);
   }
 
   drained(): Promise<void> {
     if (this.#cancelled !== undefined) return Promise.reject(this.#cancelled);
-    return this.#outgoing?.drained() ?? Promise.resolve();
+    return this.#response.drained();
   }
 
   /** Begins to receive. Called once, in the task in which the stream arrived. */
@@ -163,9 +166,20 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   onClose(end: StreamEnd): void {
     this.#closed = true;
     if (!this.#started) this.#settled = true;
-    if (this.#outgoing !== undefined || !this.#settled) this.#abandon(reasonOf(end));
+    if (this.#response.isOpen || !this.#settled) this.#abandon(reasonOf(end));
     this.#release();
     this.#checkDone();
+  }
+
+  onRoom(): void {
+    this.#startHandler();
+  }
+
+  endIfStuck(): void {
+    if (this.#closed || !this.#response.isStuck()) return;
+    this.#answered = true;
+    this.#abandon(new GrpcError(Status.resourceExhausted, "the client does not read what it asked for"));
+    this.#stream.reset(ResetCode.enhanceYourCalm);
   }
 
   cancel(reason: GrpcError): void {
@@ -192,7 +206,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
   #expire(): void {
     // A piece that does not leave would hold the status back for as long as the client does not read.
-    const stuck = this.#outgoing?.isWriting === true;
+    const stuck = this.#response.isWriting;
     this.cancel(new GrpcError(Status.deadlineExceeded, "the deadline has passed"));
     if (stuck) this.#stream.reset(ResetCode.cancel);
   }
@@ -205,11 +219,17 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
   #startHandler(): void {
     if (!this.#ended || !this.#authorized || this.#answered || this.#closed) return;
+    if (!this.#budget.hasRoom) {
+      this.#budget.wait(this);
+      return;
+    }
     if (this.#request?.isCompressed === true) {
       this.#inflate(this.#request);
       return;
     }
     this.#started = true;
+    // A unary call that a shutdown ends waits for others, which need room for theirs.
+    if (this.#method.kind === "unary" && this.onShutdown === "finish") this.#response.reserve(STARTED_BYTES);
     this.#request?.handOver();
     try {
       const result = this.#method.handler(this);
@@ -236,24 +256,17 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   #succeed(result: Uint8Array | void): void {
     if (this.#method.kind === "unary" && !this.#answered && !this.#closed) {
       try {
-        this.#answerUnary(result);
+        this.#response.finishUnary(result);
+        this.#answered = true;
       } catch (error) {
         this.#fail(error);
         return;
       }
     } else if (!this.#answered && !this.#closed) {
       this.#answered = true;
-      this.#openOutgoing().finish(okTrailers(this.#trailers));
+      this.#response.finish();
     }
     this.#settle();
-  }
-
-  #answerUnary(result: Uint8Array | void): void {
-    if (!(result instanceof Uint8Array)) throw new TypeError(`the handler of ${this.path} gave no bytes`);
-    this.#checkSent(result);
-    this.#answered = true;
-    this.#stream.respond(RESPONSE_HEADERS);
-    this.#stream.finish(frameMessages([result]), okTrailers(this.#trailers));
   }
 
   /** The end of a handler that threw, or of a call whose handler never starts. */
@@ -272,9 +285,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
 
   #answer(error: GrpcError): void {
     this.#answered = true;
-    const trailers = statusTrailers(error, this.#trailers);
-    if (this.#outgoing === undefined) this.#stream.refuse({ ...RESPONSE_HEADERS, ...trailers });
-    else this.#outgoing.finish(trailers);
+    this.#response.fail(error);
     if (!this.#started) this.#settle();
   }
 
@@ -282,21 +293,8 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   #abandon(reason: GrpcError): void {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = reason;
-    this.#outgoing?.stop(reason);
+    this.#response.stop(reason);
     this.#controller?.abort(reason);
-  }
-
-  #openOutgoing(): OutgoingMessages {
-    return (this.#outgoing ??= new OutgoingMessages(this.#stream, RESPONSE_HEADERS, this.#host.budget));
-  }
-
-  #checkSent(message: Uint8Array): void {
-    const { maxSentMessageBytes } = this.#host.limits;
-    if (message.length <= maxSentMessageBytes) return;
-    throw new GrpcError(
-      Status.resourceExhausted,
-      `a message of ${message.length} bytes is larger than the ${maxSentMessageBytes} that are sent`,
-    );
   }
 
   #settle(): void {
@@ -306,6 +304,11 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents {
   }
 
   #release(): void {
+    this.#budget.forget(this);
+    if (this.#closed) {
+      this.#response.hold(0);
+      this.#response.reserve(0);
+    }
     this.#deadline?.cancel();
     this.#deadline = undefined;
     this.#request?.release();

@@ -5,6 +5,7 @@ import { GrpcError } from "../grpc-error.ts";
 import type { ServerConnection, ServerConnectionEvents, ServerStream } from "../http2/http2.ts";
 import { MessageInflater } from "./message-inflater.ts";
 import type { Peer } from "../peer.ts";
+import { OutgoingBudget } from "./outgoing-budget.ts";
 import { GrpcCall } from "./server-call.ts";
 import type { ServerCall, ServerMethod } from "./server-method.ts";
 import { RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
@@ -34,7 +35,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
   readonly clock: Clock;
   readonly limits: CallLimits;
   readonly authorize: Authorize | undefined;
-  readonly budget = { queuedBytes: 0 };
+  readonly budgets: CallHost["budgets"];
   readonly inflater: MessageInflater;
 
   readonly #connection: ServerConnection;
@@ -62,6 +63,8 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.limits = options.limits;
     this.inflater = new MessageInflater(options.limits.maxReceivedMessageBytes);
     this.authorize = options.authorize;
+    const budget = (): OutgoingBudget => new OutgoingBudget(this.clock, () => this.#endStuckCalls());
+    this.budgets = { unary: budget(), serverStream: budget() };
     this.#tokens = options.maxCallsPerSecond;
     this.#tokensAt = options.clock.monotonic();
     this.#timer = this.clock.schedule(HANDSHAKE_MS, () => this.#lose("said nothing"));
@@ -119,13 +122,18 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.#closed = true;
     this.#whenClosed.resolve();
     this.#timer.cancel();
+    this.budgets.unary.close();
+    this.budgets.serverStream.close();
     if (this.#calls.size === 0) this.#onIdle(this);
   }
 
   receive(bytes: number): void {
     this.#receivingBytes += bytes;
     if (bytes > 0 && this.#receivingBytes > this.#options.maxReceivingBytes) {
-      throw new GrpcError(Status.resourceExhausted, "too many requests of this connection are incomplete");
+      throw new GrpcError(
+        Status.resourceExhausted,
+        "too many requests of this connection are incomplete, or wait because it does not read its responses",
+      );
     }
   }
 
@@ -155,6 +163,10 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
 
   #cancel(reason: GrpcError, which: (call: RunningCall) => boolean): void {
     for (const call of this.#calls) if (which(call)) call.cancel(reason);
+  }
+
+  #endStuckCalls(): void {
+    for (const call of this.#calls) call.endIfStuck();
   }
 
   /** Why a call more is too much; undefined when it is not. */

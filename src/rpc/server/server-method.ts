@@ -24,6 +24,17 @@ export interface ServerCall extends CallInfo {
   /** Milliseconds until the client's deadline; undefined when it has none. */
   readonly remainingMs: number | undefined;
   /**
+   * Whether there is room for a response: a client may not read what it asked for. After false wait for
+   * {@link drained} before encoding much.
+   */
+  readonly hasRoom: boolean;
+  /**
+   * Resolves when there is room for a response, or for more of it.
+   *
+   * @throws {GrpcError} The signal's reason when the call is over, or is over before there is room.
+   */
+  drained(): Promise<void>;
+  /**
    * Metadata to send with the status.
    *
    * @throws {TypeError | RangeError} When it is malformed or too large.
@@ -42,11 +53,10 @@ export interface ServerStreamCall extends ServerCall {
    */
   send(messages: Uint8Array | FramedMessages | readonly (Uint8Array | FramedMessages)[]): boolean;
   /**
-   * Resolves when there is room for more.
-   *
-   * @throws {GrpcError} The signal's reason when the call is over, or is over before there is room.
+   * Counts memory that the handler keeps for this call until it is sent, beside what was sent already; 0 when it is.
+   * Unit: bytes.
    */
-  drained(): Promise<void>;
+  hold(bytes: number): void;
 }
 
 /**
