@@ -35,7 +35,7 @@ export async function runLoad(options: LoadOptions): Promise<number> {
   const server = start(options.server ?? join(import.meta.dirname, "server.ts"), [endpoint]);
   let client: ChildProcess | undefined;
   try {
-    const [address] = (await once(linesOf(server), "line")) as [string];
+    const address = await firstLine(server);
     client = start(options.client ?? join(import.meta.dirname, "client.ts"), [
       address,
       ...[seed, rounds, scale].map(String),
@@ -57,6 +57,14 @@ async function stop(child: ChildProcess): Promise<void> {
   const exited = once(child, "exit");
   child.kill("SIGKILL");
   await exited;
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`the server of the load ended with code ${String(code)}`);
+  });
+  const line = once(linesOf(child), "line").then(([text]) => String(text));
+  return Promise.race([line, ended]);
 }
 
 /** Each line of the client is a round that ended. */

@@ -34,7 +34,7 @@ export interface StateServerOptions {
   readonly batchEvents?: number | undefined;
   /** Open watches, for each connection. Default: 10,000. */
   readonly maxWatchesPerConnection?: number | undefined;
-  /** Open calls, watches included, for each connection; a client waits with more. Default: 20,000. */
+  /** Open calls, watches included, for each connection; a client waits with more. Each takes about 5 KB. Default: 11,000. */
   readonly maxCallsPerConnection?: number | undefined;
   /** New calls per second, for each connection. Default: no limit. */
   readonly maxCallsPerSecond?: number | undefined;

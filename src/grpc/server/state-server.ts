@@ -46,7 +46,7 @@ export class StateServer implements AsyncDisposable {
       methods: new Map([...unaryMethods(this.#service), listMethod(this.#service), watchMethod(this.#service)]),
       authorize: tokens && ((call) => tokens.authenticate(call)),
       maxReceivedMessageBytes: count("maxMessageBytes", options.maxMessageBytes ?? 32 * MIB),
-      maxConcurrentCalls: options.maxCallsPerConnection ?? 20_000,
+      maxConcurrentCalls: options.maxCallsPerConnection ?? 11_000,
       maxCallsPerSecond: options.maxCallsPerSecond,
       maxConnections: options.maxConnections,
       keepaliveMs: options.keepaliveMs,

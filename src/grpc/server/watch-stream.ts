@@ -15,7 +15,7 @@ export interface WatchForm {
 /** What the watches of one connection may have on their way out in large messages, together. Unit: bytes. */
 const CONNECTION_BYTES = 8 * 1024 * 1024;
 /** Messages are not made smaller than this for it. Unit: bytes. */
-const SMALLEST_BYTES = 16 * 1024;
+const SMALLEST_BYTES = 8 * 1024;
 
 /** About what an event takes that is kept for one watch alone, as those of the first contents are. Unit: bytes. */
 const EVENT_BYTES = 128;

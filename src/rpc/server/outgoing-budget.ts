@@ -1,7 +1,10 @@
 import type { Clock, Timer } from "../../clock/index.ts";
 
-/** What may wait to be sent, by unary calls and by streams each, before nothing more is encoded. Unit: bytes. */
-const LIMIT_BYTES = 16 * 1024 * 1024;
+/** What may wait to be sent before nothing more is encoded: by unary calls, and by streams. Unit: bytes. */
+export const BUDGET_BYTES: Readonly<Record<"unary" | "serverStream", number>> = {
+  unary: 8 * 1024 * 1024,
+  serverStream: 16 * 1024 * 1024,
+};
 /** After so long without room, calls whose client takes nothing are ended. Unit: milliseconds. */
 const STALL_MS = 20_000;
 
@@ -27,8 +30,11 @@ export class OutgoingBudget {
   #waking = false;
   #timer: Timer | undefined;
 
-  /** @param onStalled - Called again and again while somebody waits for room that does not come. */
-  constructor(clock: Clock, onStalled: () => void, limitBytes: number = LIMIT_BYTES) {
+  /**
+   * @param onStalled - Called again and again while a call waits for room that does not come.
+   * @param limitBytes - From this on there is no room.
+   */
+  constructor(clock: Clock, onStalled: () => void, limitBytes: number) {
     this.#clock = clock;
     this.#onStalled = onStalled;
     this.#limitBytes = limitBytes;

@@ -58,7 +58,7 @@ class SlowStream implements ServerStream {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const message = (length: number, fill = 1): Uint8Array => new Uint8Array(length).fill(fill);
 
-const newBudget = (): OutgoingBudget => new OutgoingBudget(new ManualClock(), () => {});
+const newBudget = (): OutgoingBudget => new OutgoingBudget(new ManualClock(), () => {}, 8 * 1024 * 1024);
 
 function open(budget = newBudget()) {
   const stream = new SlowStream();
@@ -205,10 +205,10 @@ describe("OutgoingMessages", () => {
     await turn();
     first.outgoing.push(message(1));
     expect(first.outgoing.hasRoom).toBe(true);
-    second.outgoing.push(message(8 * 1024 * 1024));
+    second.outgoing.push(message(4 * 1024 * 1024));
     expect(first.outgoing.hasRoom).toBe(false);
     expect(third.outgoing.hasRoom).toBe(true);
-    second.outgoing.push(message(8 * 1024 * 1024));
+    second.outgoing.push(message(4 * 1024 * 1024));
     expect(third.outgoing.hasRoom).toBe(false);
     const woken: string[] = [];
     void first.outgoing.drained().then(() => woken.push("first"));

@@ -5,7 +5,7 @@ import { GrpcError } from "../grpc-error.ts";
 import type { ServerConnection, ServerConnectionEvents, ServerStream } from "../http2/http2.ts";
 import { MessageInflater } from "./message-inflater.ts";
 import type { Peer } from "../peer.ts";
-import { OutgoingBudget } from "./outgoing-budget.ts";
+import { BUDGET_BYTES, OutgoingBudget } from "./outgoing-budget.ts";
 import { GrpcCall } from "./server-call.ts";
 import type { ServerCall, ServerMethod } from "./server-method.ts";
 import { RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
@@ -63,8 +63,9 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.limits = options.limits;
     this.inflater = new MessageInflater(options.limits.maxReceivedMessageBytes);
     this.authorize = options.authorize;
-    const budget = (): OutgoingBudget => new OutgoingBudget(this.clock, () => this.#endStuckCalls());
-    this.budgets = { unary: budget(), serverStream: budget() };
+    const budget = (bytes: number): OutgoingBudget =>
+      new OutgoingBudget(this.clock, () => this.#endStuckCalls(), bytes);
+    this.budgets = { unary: budget(BUDGET_BYTES.unary), serverStream: budget(BUDGET_BYTES.serverStream) };
     this.#tokens = options.maxCallsPerSecond;
     this.#tokensAt = options.clock.monotonic();
     this.#timer = this.clock.schedule(HANDSHAKE_MS, () => this.#lose("said nothing"));
