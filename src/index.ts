@@ -93,6 +93,7 @@ export {
   NamespaceRegistry,
   NamespaceRouter,
   OwnedState,
+  reflect,
   ResourceRegistry,
   WrappedState,
   wrapState,

@@ -18,17 +18,18 @@ import { remove } from "./remove.ts";
 /** Keeps a service until its process has ended, and those of its dependants before. */
 const FINALIZER = "ServiceController";
 
+const toServices = ({ labels }: { readonly labels: Readonly<Record<string, string>> }) => servicesInLabels(labels);
+
 /** Decides which processes should run, in which order they start and stop, and says where each service stands. */
 export const serviceController = queueController({
   name: "ServiceController",
   primary: Service,
   inputs: [
     mapped(ProcessStatus, (status) => [Service.ref(status.id)]),
-    mapped(HealthStatus, (status) => servicesInLabels(status.labels)),
-    mapped(ConfigFileStatus, (status) => servicesInLabels(status.labels)),
-    // These may concern services that they do not name any more.
-    mapped(HealthCheck),
-    mapped(ConfigFile),
+    mapped(HealthStatus, toServices),
+    mapped(ConfigFileStatus, toServices),
+    mapped(HealthCheck, toServices),
+    mapped(ConfigFile, toServices),
     mapped(ServiceStatus),
   ],
   outputs: [exclusive(ServiceStatus), exclusive(Process)],
@@ -55,14 +56,9 @@ export const serviceController = queueController({
       await state.removeFinalizer(ref, FINALIZER);
     } else if (againInMs !== undefined) return requeueAfter(againInMs);
   },
-  /** Those that depend on the changed one, those that it depends on, and those that may be waiting for it to stop. */
+  /** Those that depend on the changed one, and those that it depends on, or did before. */
   async mapInput({ input, state }) {
-    if (input.type !== ServiceStatus.type) return (await state.list(Service)).map(refOf);
     const dependants = await state.list(Service, { labels: concerning(input.id) });
-    // It may not depend any more on one that waits for it.
-    const stopping = (await state.list(ServiceStatus)).filter(({ spec }) => spec.state === "stopping");
-    return [...servicesInLabels(input.labels), ...[...dependants, ...stopping].map(refOf)];
+    return [...servicesInLabels(input.labels), ...dependants.map(({ metadata }) => Service.ref(metadata.id))];
   },
 });
-
-const refOf = ({ metadata }: { readonly metadata: { readonly id: string } }) => Service.ref(metadata.id);
