@@ -63,7 +63,7 @@ describe("supervisor under abuse", { timeout: TIMEOUT_MS }, () => {
 
       const { pid } = await world.service("a", ({ reason }) => reason.includes("ENOSPC"));
       const progress = async () => Number(await folder.read("progress").catch(() => "0"));
-      // More than a pipe holds would block the service, if nobody drained it.
+      // More than a pipe holds would block the service, if it were not drained.
       const before = await progress();
       await expect.poll(progress, { timeout: DEADLINE_MS }).toBeGreaterThan(before + 20);
 

@@ -30,7 +30,7 @@ Options:
   --state-dir <folder>   Where logs and records are kept. Default: .homeostat in the folder of manifests.
   --no-tui               Write one line per change instead of a live table. Default where there is no terminal.
   --listen <address>     Where the state is served: unix:PATH, tcp:HOST:PORT or none. Default: where the command
-                         homeostat looks, if nobody serves there yet.
+                         homeostat looks, if no other server listens there.
   --log-level <level>    Lines of the runtime itself: ${LOG_LEVELS.join(", ")}. Default: warn.
   -h, --help             This text.
 

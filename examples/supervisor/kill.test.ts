@@ -40,7 +40,7 @@ const HIDING: Readonly<Record<string, readonly string[]>> = {
   ...(has("nginx") && { nginx: ["nginx", "-p", ".", "-c", "nginx.conf"] }),
 };
 
-/** Every process that works in the folder, whatever it is called and whoever its parent is. */
+/** Every process that works in the folder, whatever its name and parent. */
 async function processesIn(folder: ManifestFolder): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const found = await Promise.all(

@@ -190,7 +190,7 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     expect(await folder.processes()).toEqual([]);
   });
 
-  test("a second Ctrl-C ends it even if nobody reads its output any more", async () => {
+  test("a second Ctrl-C ends it even if its output is no longer read", async () => {
     await using folder = await ManifestFolder.create({
       "a.yaml": serviceManifest("a", {
         command: ["sh", "-c", "trap '' TERM; touch up; while :; do sleep 0.05; done"],
@@ -234,6 +234,6 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     }
     await using nowhere = new SupervisorProgram("/does/not/exist");
     expect(await nowhere.ended()).toBe(1);
-    expect(nowhere.output).toContain("/does/not/exist");
+    expect(nowhere.output).toContain("there is no folder /does/not/exist");
   });
 });

@@ -19,7 +19,7 @@ switch (commandLine.kind) {
       console.error(`The supervisor cannot go on: ${(error as Error).message}`);
       process.exitCode = 1;
     }
-    // Whoever reads the output gets the rest of it, but does not keep the process.
+    // A reader gets the rest of the output, but does not keep the process alive.
     await Promise.race([new Promise((resolve) => process.stdout.write("", resolve)), sleep(1_000)]);
     process.exit();
 }

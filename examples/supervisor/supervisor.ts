@@ -1,4 +1,4 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import { platform } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -77,7 +77,12 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const { clock = new SystemClock(), state, tasks, ...orphanOptions } = options;
   // As it was named: what a symbolic link leads to may change.
   const folder = resolve(options.folder);
-  await realpath(folder);
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => undefined,
+  );
+  if (isFolder !== true)
+    throw new Error(isFolder === undefined ? `there is no folder ${folder}` : `${folder} is not a folder`);
   const wanted = options.stateFolder ?? join(folder, ".homeostat");
   await mkdir(wanted, { recursive: true });
   const stateFolder = await realpath(wanted);

@@ -30,7 +30,7 @@ describe("directory lock", () => {
     for (const one of taken) one[Symbol.dispose]();
   });
 
-  test("a process that is killed leaves no lock behind, whoever has its pid now", async () => {
+  test("a process that is killed leaves no lock behind", async () => {
     const script = `
       const { lockDirectory } = await import(${JSON.stringify(join(import.meta.dirname, "directory-lock.ts"))});
       await lockDirectory(${JSON.stringify(folder)});

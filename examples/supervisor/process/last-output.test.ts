@@ -8,7 +8,7 @@ const say = (...chunks: readonly string[]) => {
   return words;
 };
 
-describe("last words", () => {
+describe("last output", () => {
   test("the last line counts, whether it is finished or not", () => {
     expect(say("one\ntwo\n").line).toBe("two");
     expect(say("one\ntw", "o").line).toBe("two");

@@ -134,7 +134,7 @@ export class LogFile implements AsyncDisposable {
 
 async function openForAppending(path: string): Promise<LogTarget> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
-  // A FIFO that nobody reads would keep a blocking call for ever.
+  // Opening a FIFO without a reader would block for ever.
   const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644);
   try {
     const { size } = await file.stat();

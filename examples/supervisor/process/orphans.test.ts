@@ -78,7 +78,7 @@ describe("orphans", () => {
     expect(await inspectProcess(other)).toBeDefined();
   });
 
-  test("what ignores the signal is killed after its grace time, or at once when there is no patience left", async () => {
+  test("what ignores the signal is killed after its grace time, or at once when forced", async () => {
     const stubborn = "trap '' TERM; while :; do sleep 0.02; done";
     await record("a", await start(stubborn), { stopGraceMs: 100 });
     expect(await stop()).toEqual(["a"]);

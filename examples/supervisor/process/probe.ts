@@ -17,7 +17,7 @@ export class ProbeNotRunError extends Error {
 const LACKING = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "EADDRNOTAVAIL", "EAI_AGAIN", "E2BIG"]);
 
 /** For `catch`: tells what kept a question from being asked from a bad answer. */
-export function notRun(error: Error): never {
+function notRun(error: Error): never {
   throw LACKING.has((error as NodeJS.ErrnoException).code ?? "") ? new ProbeNotRunError(error.message) : error;
 }
 

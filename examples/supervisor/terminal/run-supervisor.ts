@@ -33,6 +33,17 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
   const warn = (text: string) => board.note({ level: "warn", text });
   const info = (text: string) => board.note({ level: "info", text });
   using signals = new StopSignals();
+  let kill = () => {};
+  signals.stop.addEventListener("abort", () => info("stopping all services in order; Ctrl-C again kills them"));
+  signals.force.addEventListener("abort", () => {
+    warn("killing all services");
+    kill();
+    setTimeout(() => {
+      screen?.[Symbol.dispose]();
+      printLine({ level: "error", text: "not everything has ended; the next start stops what is left" });
+      process.exit(1);
+    }, FORCED_END_MS).unref();
+  });
   const supervisor = await openSupervisor({
     folder,
     stateFolder,
@@ -45,6 +56,7 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
       { name: "status board", run: ({ state, signal }) => board.follow(state, () => screen?.invalidate(), signal) },
     ],
   });
+  kill = supervisor.kill;
   const content = (): ScreenContent => ({
     title: `homeostat supervisor · ${supervisor.folder}`,
     services: board.services,
@@ -53,16 +65,10 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
     hint: signals.stop.aborted ? "stopping · Ctrl-C again kills" : `Ctrl-C stops everything · logs: ${supervisor.logs}`,
     nowMs: Date.now(),
   });
-  signals.stop.addEventListener("abort", () => info("stopping all services in order; Ctrl-C again kills them"));
-  signals.force.addEventListener("abort", () => {
-    warn("killing all services");
-    supervisor.kill();
-    setTimeout(() => {
-      screen?.[Symbol.dispose]();
-      printLine({ level: "error", text: "not everything has ended; the next start stops what is left" });
-      process.exit(1);
-    }, FORCED_END_MS).unref();
-  });
+  const onListenError = (error: Error) => {
+    if (listen !== undefined) throw error;
+    warn(`the state is not served: ${error.message}; see --listen`);
+  };
   try {
     screen = terminal && new Screen(terminal, content);
     await supervisor.plane.run({
@@ -71,11 +77,8 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
         terminal === undefined
           ? consoleLogger({ level: logLevel, write: (line) => writeLine(process.stderr, line) })
           : fileLogger(stateFolder, logLevel),
-      listen: listen === "" ? [] : [listen ?? (await defaultEndpoint({ env: process.env, create: true }))],
-      onListenError: (error) => {
-        if (listen !== undefined) throw error;
-        warn(`the state is not served: ${error.message}; see --listen`);
-      },
+      listen: listen === "" ? [] : listen === undefined ? await usualAddress(onListenError) : [listen],
+      onListenError,
       onReady: ([address]) => {
         info(`keeping what ${supervisor.folder} declares; logs are in ${supervisor.logs}`);
         if (!HAS_PROC) warn("on this system, services that become daemons are not found: keep them in the foreground");
@@ -93,6 +96,16 @@ export async function runSupervisor(options: Extract<CommandLine, { kind: "run" 
     shown?.[Symbol.dispose]();
     // What happened since the stop was asked for would be gone with the second screen.
     if (shown !== undefined) for (const one of board.notices.filter(({ at }) => at >= signals.since)) printLine(one);
+  }
+}
+
+/** Where the command `homeostat` looks. */
+async function usualAddress(onError: (error: Error) => void): Promise<string[]> {
+  try {
+    return [await defaultEndpoint({ env: process.env, create: true })];
+  } catch (error) {
+    onError(error as Error);
+    return [];
   }
 }
 
