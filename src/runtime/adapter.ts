@@ -40,6 +40,8 @@ export interface Adapter {
   stop(reason: unknown): void;
   /** What it is doing, for the report of a stop that hangs. Empty when it has ended. */
   activities(): readonly string[];
+  /** Calls that the State, or a cache, has not answered. */
+  unanswered(): readonly string[];
   explain(pointer: Pointer): ControllerExplanation;
 }
 

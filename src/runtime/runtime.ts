@@ -251,19 +251,25 @@ export class Runtime implements AsyncDisposable {
     throw error;
   }
 
-  /** Watches whose opening was given up: a State that answers later has them closed then. */
+  /** Calls that nothing waits for any more. A watch that opens later is closed then. */
   async #warnOfUnanswered(): Promise<void> {
-    if (this.#watches.unanswered().length === 0) return;
+    if (this.#unanswered().length === 0) return;
     const { clock, logger } = this.#options;
     await new Promise<void>((resolve) => clock.defer(resolve));
-    const calls = this.#watches.unanswered();
+    const calls = this.#unanswered();
     if (calls.length > 0) logger.warn("the State does not answer", { calls });
   }
 
+  #unanswered(): readonly string[] {
+    const controllers = [...this.#controllers.adapters()];
+    return [...controllers.flatMap((adapter) => adapter.unanswered()), ...this.#watches.unanswered()];
+  }
+
   #blockers(): readonly string[] {
-    const controllers = [...this.#running.keys()].map(
-      (adapter) => `controller ${JSON.stringify(adapter.name)} (${adapter.activities().join(", ")})`,
-    );
+    const controllers = [...this.#running.keys()].map((adapter) => {
+      const doing = [...adapter.activities(), ...adapter.unanswered()];
+      return `controller ${JSON.stringify(adapter.name)} (${doing.join(", ")})`;
+    });
     return [...controllers, ...this.#watches.unanswered()];
   }
 

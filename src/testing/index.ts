@@ -57,6 +57,16 @@ export { foldWatch, WatchFold, type FoldOptions } from "./assert/watch-fold.ts";
 export { WatchReader } from "./assert/watch-reader.ts";
 
 // Stores and their faults.
+export {
+  CALL_FAULTS,
+  DEAF_OPERATIONS,
+  DeafState,
+  WATCH_FAULTS,
+  type Deafness,
+  type DeafOperation,
+  type DeafStateOptions,
+  type WatchFault,
+} from "./faults/deaf-state.ts";
 export { FaultyState, type Fault, type FaultyStateOptions } from "./faults/faulty-state.ts";
 export { JsonBackingStore, type StoreStep } from "./faults/json-backing-store.ts";
 export { InterceptedState, type InterceptOptions, type StateCall } from "./faults/intercepted-state.ts";

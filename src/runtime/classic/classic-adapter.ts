@@ -12,7 +12,7 @@ import { ClassicInputs } from "./classic-inputs.ts";
 import { isWorthALine } from "../wake-up-causes.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
-import type { PendingCalls } from "../guard/pending-calls.ts";
+import type { PendingCalls } from "../pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import { OutputTracker } from "../guard/output-tracker.ts";
@@ -115,8 +115,11 @@ export class ClassicAdapter implements Adapter {
 
   activities(): readonly string[] {
     if (this.#mode === "ended") return [];
-    const own = this.#declared.controller.run === undefined ? "its reconcile" : "its run";
-    return [own, ...this.#calls.describe()];
+    return [this.#declared.controller.run === undefined ? "its reconcile" : "its run"];
+  }
+
+  unanswered(): readonly string[] {
+    return this.#calls.describe();
   }
 
   explain(): ControllerExplanation {

@@ -33,7 +33,7 @@ import type { KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
 import type { OutputTracker } from "./output-tracker.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";
-import type { PendingCalls } from "./pending-calls.ts";
+import type { PendingCalls } from "../pending-calls.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 
 export interface FacadeInit {

@@ -4,7 +4,7 @@ import { isSameLife, lifeOf, type Kind, type Pointer, type Resource } from "../.
 import type { CallOptions, GetOptions, ListOptions, ResourceList, State, TeardownSignal } from "../../state/index.ts";
 import type { IdObserver } from "../adapter.ts";
 import type { Access } from "./access.ts";
-import type { PendingCalls } from "./pending-calls.ts";
+import type { PendingCalls } from "../pending-calls.ts";
 import { notFound, type KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";

@@ -3,7 +3,7 @@ import { Access } from "./access.ts";
 import { ControllerCore } from "./controller-core.ts";
 import { ControllerFacade } from "./controller-facade.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
-import { PendingCalls } from "./pending-calls.ts";
+import { PendingCalls } from "../pending-calls.ts";
 import type { OutputTracker } from "./output-tracker.ts";
 import { OwnWrites } from "../cache/own-writes.ts";
 import { RateLimiter } from "../rate-limiter.ts";

@@ -10,6 +10,7 @@ import { KindCache, type CacheOrigin } from "../cache/kind-cache.ts";
 import { KindChannel, type ChannelHost } from "./event-source.ts";
 import { KindMap } from "../kind-map.ts";
 import type { MetricsRegistry } from "../metrics/metrics.ts";
+import { PendingCalls } from "../pending-calls.ts";
 import { Pipeline } from "./pipeline.ts";
 import { WatchLoop } from "./watch-loop.ts";
 
@@ -41,6 +42,7 @@ export class Watches {
   readonly #loops = new Map<KindChannel, WatchLoop>();
   /** Those whose opening failed, until they are closed. */
   readonly #dropped = new Set<WatchLoop>();
+  readonly #calls = new PendingCalls();
   readonly #host: ChannelHost;
   #stopped: { readonly reason: unknown } | undefined;
 
@@ -55,8 +57,9 @@ export class Watches {
       dependents: ({ namespace, type }) => init.graph.dependentsOfKind(namespace, type),
       routeOf: ({ controller, input }) => init.adapter(controller)?.route(input),
     };
+    const origin = originOf(init.core, this.#calls);
     for (const kind of init.cache) {
-      this.caches.ensure(kind, () => new KindCache(kind, init.metrics.cachedResources(kind.type), originOf(init.core)));
+      this.caches.ensure(kind, () => new KindCache(kind, init.metrics.cachedResources(kind.type), origin));
       this.#channel(kind);
     }
   }
@@ -109,7 +112,7 @@ export class Watches {
 
   /** What the State has been asked for and has not answered. */
   unanswered(): readonly string[] {
-    return this.#everyLoop().flatMap((loop) => loop.unanswered ?? []);
+    return [...this.#everyLoop().flatMap((loop) => loop.unanswered ?? []), ...this.#calls.describe()];
   }
 
   #everyLoop(): readonly WatchLoop[] {
@@ -165,7 +168,8 @@ export class Watches {
 /** A query that no id matches: only the revision of the list is of interest. */
 const NONE = "^$";
 
-const originOf = (core: CoreState): CacheOrigin => ({
-  get: (pointer, options) => getOrNull(core, pointer, options),
-  revision: async (kind, options) => (await core.list(kind, { ...options, ids: NONE })).revision,
+const originOf = (core: CoreState, calls: PendingCalls): CacheOrigin => ({
+  get: (pointer, options) => calls.note("get", pointer, getOrNull(core, pointer, options)),
+  revision: async (kind, options) =>
+    (await calls.note("list", kind, core.list(kind, { ...options, ids: NONE }))).revision,
 });

@@ -24,7 +24,7 @@ import { ItemQueue, Lane } from "./item-queue.ts";
 import { ItemSettlement } from "./result-handler.ts";
 import { KindMap } from "../kind-map.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
-import type { PendingCalls } from "../guard/pending-calls.ts";
+import type { PendingCalls } from "../pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import type { Job, QueueItem, QueueLane } from "./queue-worker.ts";
@@ -139,7 +139,11 @@ export class QueueAdapter implements Adapter {
     const items = this.#dispatcher
       .processing()
       .map(({ lane, id }) => `${lane.job.name} of ${formatPointer({ ...lane.job.input, id })}`);
-    return [...items, ...this.#beside, ...this.#calls.describe()];
+    return [...items, ...this.#beside];
+  }
+
+  unanswered(): readonly string[] {
+    return this.#calls.describe();
   }
 
   explain(pointer: Pointer): ControllerExplanation {

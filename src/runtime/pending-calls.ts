@@ -1,4 +1,4 @@
-import type { Kind } from "../../resource/index.ts";
+import type { Kind } from "../resource/index.ts";
 
 /** What a call is about: a kind, or one resource of it. */
 export type CallTarget = Kind & { readonly id?: string | undefined };

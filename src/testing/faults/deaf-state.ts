@@ -1,0 +1,198 @@
+import { SystemClock, type Clock } from "../../clock/index.ts";
+import { kindOf, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
+import {
+  getOrNull,
+  type CallOptions,
+  type CoreState,
+  type CreateOptions,
+  type DestroyOptions,
+  type Event,
+  type GetOptions,
+  type ListOptions,
+  type ResourceList,
+  type UpdateOptions,
+  type Watch,
+  type WatchKindOptions,
+  type WatchOptions,
+} from "../../state/index.ts";
+import { DeafWatch } from "./deaf-watch.ts";
+
+/** Methods of a State that a {@link DeafState} can be deaf in. */
+export const DEAF_OPERATIONS = [
+  "get",
+  "list",
+  "create",
+  "update",
+  "destroy",
+  "watch",
+  "watchKind",
+  "watchKindBatches",
+] as const;
+export type DeafOperation = (typeof DEAF_OPERATIONS)[number];
+
+/**
+ * How a call goes wrong; the signal is ignored in each case. `never`: it is not answered. `late`: it is answered after
+ * `lateMs`. `afterAbort`: it is answered, as if nothing had happened, once its signal has aborted.
+ */
+export const CALL_FAULTS = ["never", "late", "afterAbort"] as const;
+
+/**
+ * How a watch goes wrong that opens well. `silent`: it delivers nothing, not even its end. `ends`: it ends without a
+ * word. `stuck`: its disposal never resolves.
+ */
+export const WATCH_FAULTS = ["silent", "ends", "stuck"] as const;
+export type WatchFault = (typeof WATCH_FAULTS)[number];
+
+/** Which call is deaf, and how. */
+export interface Deafness {
+  readonly operation: DeafOperation;
+  /** Number of the call among those of its operation, from 1 on. */
+  readonly call: number;
+  /** The faults of watches are for operations that open one. */
+  readonly fault: (typeof CALL_FAULTS)[number] | WatchFault;
+  /** Unit: milliseconds. Default: 1000. */
+  readonly lateMs?: number | undefined;
+}
+
+export interface DeafStateOptions {
+  /** Watches can only be iterated, as those of a State in another process. Default: false. */
+  readonly remote?: boolean | undefined;
+  /** Measures how late answers are. Default: the system clock. */
+  readonly clock?: Clock | undefined;
+}
+
+const isWatchFault = (fault: string): fault is WatchFault => (WATCH_FAULTS as readonly string[]).includes(fault);
+
+/**
+ * A store of which some calls are not answered, answered late or after their abort, and some watches fall silent: what
+ * stands on it has to end all the same when it is told to. A call for a resource that may be absent counts as a `get`.
+ */
+export class DeafState implements CoreState {
+  readonly #core: CoreState;
+  readonly #deafness: readonly Deafness[];
+  readonly #remote: boolean;
+  readonly #clock: Clock;
+  readonly #counts = new Map<DeafOperation, number>();
+  readonly #hung = new Map<string, number>();
+  readonly #recovered = Promise.withResolvers<void>();
+
+  constructor(core: CoreState, deafness: readonly Deafness[], options: DeafStateOptions = {}) {
+    this.#core = core;
+    this.#deafness = deafness;
+    this.#remote = options.remote ?? false;
+    this.#clock = options.clock ?? new SystemClock();
+  }
+
+  /** The calls that are not answered now, such as `get of Services.example.dev(default/web)`. */
+  get hung(): readonly string[] {
+    return [...this.#hung].flatMap(([call, count]) => Array.from({ length: count }, () => call));
+  }
+
+  /** Answers everything that hangs, as a peer that comes back. */
+  recover(): void {
+    this.#recovered.resolve();
+  }
+
+  get(pointer: Pointer, options: GetOptions = {}): Promise<Resource> {
+    return this.#call("get", pointer, options, (heard) => this.#core.get(pointer, heard));
+  }
+
+  getOrNull(pointer: Pointer, options: GetOptions = {}): Promise<Resource | undefined> {
+    return this.#call("get", pointer, options, (heard) => getOrNull(this.#core, pointer, heard));
+  }
+
+  list(kind: Kind, options: ListOptions = {}): Promise<ResourceList> {
+    return this.#call("list", kindOf(kind), options, (heard) => this.#core.list(kind, heard));
+  }
+
+  create(resource: Resource, options: CreateOptions = {}): Promise<Resource> {
+    return this.#call("create", resource.metadata, options, (heard) => this.#core.create(resource, heard));
+  }
+
+  update(resource: Resource, options: UpdateOptions = {}): Promise<Resource> {
+    return this.#call("update", resource.metadata, options, (heard) => this.#core.update(resource, heard));
+  }
+
+  destroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
+    return this.#call("destroy", pointer, options, (heard) => this.#core.destroy(pointer, heard));
+  }
+
+  watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
+    return this.#open("watch", pointer, options, (heard) => this.#core.watch(pointer, heard));
+  }
+
+  watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
+    return this.#open("watchKind", kindOf(kind), options, (heard) => this.#core.watchKind(kind, heard));
+  }
+
+  watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
+    return this.#open("watchKindBatches", kindOf(kind), options, (heard) => this.#core.watchKindBatches(kind, heard));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#core[Symbol.asyncDispose]?.();
+  }
+
+  #call<O extends CallOptions, T>(
+    operation: DeafOperation,
+    target: Kind & { readonly id?: string },
+    options: O,
+    run: (heard: O) => Promise<T>,
+  ): Promise<T> {
+    const fault = this.#faultOf(operation);
+    if (fault === undefined || isWatchFault(fault.fault)) return run(options);
+    return this.#hang(describe(operation, target), fault, options, run);
+  }
+
+  async #open<O extends WatchOptions, T>(
+    operation: DeafOperation,
+    target: Kind & { readonly id?: string },
+    options: O,
+    run: (heard: O) => Promise<Watch<T>>,
+  ): Promise<Watch<T>> {
+    const fault = this.#faultOf(operation);
+    if (fault === undefined) return this.#remote ? new DeafWatch(await run(options)) : run(options);
+    if (isWatchFault(fault.fault)) {
+      return new DeafWatch(await run({ ...options, signal: undefined }), fault.fault, this.#recovered.promise);
+    }
+    const watch = await this.#hang(describe("watch", target), fault, options, run);
+    return this.#remote ? new DeafWatch(watch) : watch;
+  }
+
+  #faultOf(operation: DeafOperation): Deafness | undefined {
+    const call = (this.#counts.get(operation) ?? 0) + 1;
+    this.#counts.set(operation, call);
+    return this.#deafness.find((one) => one.operation === operation && one.call === call);
+  }
+
+  async #hang<O extends CallOptions, T>(
+    call: string,
+    { fault, lateMs = 1000 }: Deafness,
+    options: O,
+    run: (heard: O) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = options;
+    const until = [this.#recovered.promise];
+    if (fault === "late") until.push(this.#clock.sleep(lateMs));
+    else if (fault === "afterAbort" && signal !== undefined) until.push(aborted(signal));
+    this.#hung.set(call, (this.#hung.get(call) ?? 0) + 1);
+    try {
+      await Promise.race(until);
+      return await run({ ...options, signal: undefined });
+    } finally {
+      const left = (this.#hung.get(call) ?? 0) - 1;
+      if (left > 0) this.#hung.set(call, left);
+      else this.#hung.delete(call);
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+const describe = (operation: string, { namespace, type, id }: Kind & { readonly id?: string }): string =>
+  `${operation} of ${type}(${namespace}${id === undefined ? "" : `/${id}`})`;
