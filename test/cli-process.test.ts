@@ -243,7 +243,8 @@ describe("run", () => {
     await plane.wrote("homeostat: running");
     plane.child.kill("SIGTERM");
     expect(await plane.end).toBe(1);
-    expect(plane.stderr).toContain("did not stop within 300 ms");
+    expect(plane.stderr).toContain('did not stop within 300 ms: it waits for task "stubborn"');
+    expect(plane.stderr).toContain('controller "StubbornController" (reconcile of');
   });
 
   test("a second Ctrl-C does not wait", async () => {

@@ -1,5 +1,6 @@
 import {
   definitionsOf,
+  formatPointer,
   hasCode,
   META_NAMESPACE,
   META_OWNER,
@@ -12,6 +13,11 @@ import type { CallOptions, State } from "../state/index.ts";
 
 const META_DESCRIPTION = "What the system knows about its own types and namespaces.";
 
+export interface DescribeOptions extends CallOptions {
+  /** Surrounds each call of the State, with its name. */
+  readonly during?: ((what: string, act: () => Promise<Resource>) => Promise<Resource>) | undefined;
+}
+
 /**
  * Writes the definitions of types and the descriptions of namespaces into a State, where tools look for them. In a State
  * that outlives its process, those of earlier runs are brought up to date. An alias means one type. A type whose name follows no rules is not
@@ -21,7 +27,7 @@ export async function describeTypes(
   state: State,
   types: readonly AnyResourceType[],
   namespaces: ReadonlyMap<string, string>,
-  options: CallOptions = {},
+  options: DescribeOptions = {},
 ): Promise<void> {
   const all = [ResourceDefinitionType, NamespaceType, ...types];
   const descriptions = new Map([
@@ -35,18 +41,15 @@ export async function describeTypes(
   for (const definition of (await definitionsOf(all)).values()) await put(state, definition, options);
 }
 
-async function put(state: State, resource: Resource, { signal }: CallOptions): Promise<void> {
+async function put(state: State, resource: Resource, options: DescribeOptions): Promise<void> {
+  const { signal, during = (_, act) => act() } = options;
+  const name = formatPointer(resource.metadata);
   try {
-    await state.create(resource, { owner: META_OWNER, signal });
+    await during(`create of ${name}`, () => state.create(resource, { owner: META_OWNER, signal }));
   } catch (error) {
     if (!hasCode(error, "already_exists")) throw error;
-    await state.updateWithConflicts(
-      resource.metadata,
-      (_, metadata) => {
-        Object.assign(metadata.annotations, resource.metadata.annotations);
-        return resource.spec;
-      },
-      { owner: META_OWNER, signal },
-    );
+    const update = () =>
+      state.updateWithConflicts(resource.metadata, () => resource.spec, { owner: META_OWNER, signal });
+    await during(`update of ${name}`, update);
   }
 }

@@ -1,10 +1,14 @@
 import { type Logger, consoleLogger } from "../log/index.ts";
 import { SystemClock } from "../clock/index.ts";
+import { abortable } from "../internal/abortable.ts";
 import { Runtime } from "../runtime/index.ts";
 import type { State } from "../state/index.ts";
 import type { ControlPlane, RunControlPlaneOptions, Serving } from "./control-plane.ts";
 import { describeTypes } from "./describe-types.ts";
 import { serveState } from "./serve-state.ts";
+
+/** Of the time to stop, what the runtime leaves to what stops after it: up to a third. Unit: milliseconds. */
+const MAX_AFTER_RUNTIME_MS = 5_000;
 
 /** {@link ControlPlane.run} */
 export async function runControlPlane(plane: ControlPlane, options: RunControlPlaneOptions = {}): Promise<void> {
@@ -14,17 +18,23 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
   }
   const isStopped = (): boolean => signal?.aborted === true;
   if (isStopped()) return;
-  const state = await plane.state();
+  const state = await openState(plane, signal, logger);
+  if (state === undefined) return;
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   if (isStopped()) onAbort();
-  const running = new RunningPlane(plane, state, logger, stop.signal);
+  const running = new RunningPlane(plane, state, logger, stop.signal, stopTimeoutMs);
   const end = (how: "drain" | "fail"): Promise<void> => {
     signal?.removeEventListener("abort", onAbort);
     stop.abort();
     const clock = plane.runtime.clock ?? new SystemClock();
-    return withinTime((late) => running.stop(how === "drain", late), stopTimeoutMs, clock);
+    return withinTime(
+      (late) => running.stop(how === "drain", late),
+      () => running.waiting,
+      stopTimeoutMs,
+      clock,
+    );
   };
   try {
     await running.run(options);
@@ -38,6 +48,24 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
   await end("drain");
 }
 
+/** Undefined when the signal aborts before the State is open: one that comes later is disposed of then. */
+async function openState(
+  plane: ControlPlane,
+  signal: AbortSignal | undefined,
+  logger: Logger,
+): Promise<State | undefined> {
+  const opening = (async () => plane.state())();
+  try {
+    return await (signal === undefined ? opening : abortable(opening, signal));
+  } catch (error) {
+    if (signal?.aborted !== true || error !== signal.reason) throw error;
+  }
+  logger.warn("the control plane stops before its State is open");
+  const tooLate = (error: unknown): void => logger.warn("a State that came too late failed", { error });
+  opening.then((state) => state[Symbol.asyncDispose]()).catch(tooLate);
+  return undefined;
+}
+
 /** The parts of one run. */
 class RunningPlane {
   readonly #plane: ControlPlane;
@@ -45,37 +73,40 @@ class RunningPlane {
   readonly #logger: Logger;
   /** Aborts when a stop is asked for: first comes `onStop`. */
   readonly #asked: AbortSignal;
+  readonly #stopTimeoutMs: number;
   /** Ends controllers and tasks. */
   readonly #end = new AbortController();
   readonly #cleanups: (() => void | Promise<void>)[] = [];
+  /** What has been asked for and has not ended, for the report of a stop that hangs. */
+  readonly #waiting = new Set<string>();
+  #starting: Promise<void> = Promise.resolve();
   #serving: Serving | undefined;
   /** What runs until the end; empty before it is started. */
   #parts: readonly Promise<void>[] = [];
 
-  constructor(plane: ControlPlane, state: State, logger: Logger, asked: AbortSignal) {
+  constructor(plane: ControlPlane, state: State, logger: Logger, asked: AbortSignal, stopTimeoutMs: number) {
+    this.#stopTimeoutMs = stopTimeoutMs;
     this.#plane = plane;
     this.#state = state;
     this.#logger = logger;
     this.#asked = asked;
   }
 
+  /** What has not ended. */
+  get waiting(): readonly string[] {
+    return [...this.#waiting];
+  }
+
   /** Resolves when asked to stop; rejects when a part fails. */
-  async run({ listen, onReady, onListenError }: RunControlPlaneOptions): Promise<void> {
-    const { resources, namespaces, controllers, onStart, tasks } = this.#plane;
-    const [state, logger, signal] = [this.#state, this.#logger, this.#asked];
+  async run(options: RunControlPlaneOptions): Promise<void> {
+    const signal = this.#asked;
+    this.#starting = this.#start(options);
+    const work = this.#starting.then(async () => {
+      const ready = this.#during("onReady", () => options.onReady?.(this.#serving?.addresses ?? []));
+      await Promise.all([...this.#parts, ready]);
+    });
     try {
-      await describeTypes(state, resources, namespaces, { signal });
-      await onStart?.({ state, signal, logger, defer: (cleanup) => void this.#cleanups.unshift(cleanup) });
-      const runtime = new Runtime(state, { ...this.#plane.runtime, controllers, logger });
-      const addresses = listen ?? this.#plane.listen ?? [];
-      if (addresses.length > 0) {
-        this.#serving = await serveState(state, addresses, resources, logger, onListenError);
-      }
-      signal.throwIfAborted();
-      const context = { state, logger, signal: this.#end.signal };
-      this.#parts = [runtime.run({ signal: this.#end.signal }), ...tasks.map(async (task) => task.run(context))];
-      const ready = onReady?.(this.#serving?.addresses ?? []);
-      await untilAborted(Promise.all([...this.#parts, ready]), signal);
+      await untilAborted(work, signal);
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) throw error;
     }
@@ -91,13 +122,64 @@ class RunningPlane {
         errors.push(error);
       }
     };
-    if (drain && this.#parts.length > 0) await attempt(() => this.#drain(late));
+    /** For failures that {@link run} tells of, unless it was asked to stop before they came. */
+    const tell = (results: readonly PromiseSettledResult<unknown>[]): void => {
+      for (const result of results) {
+        if (drain && result.status === "rejected" && !this.#isKnown(result.reason, errors)) errors.push(result.reason);
+      }
+    };
+    tell(await Promise.allSettled([this.#starting]));
+    if (drain && this.#parts.length > 0) await attempt(() => this.#during("onStop", () => this.#drain(late)));
     this.#end.abort(this.#asked.reason);
-    // run() or #drain() has told of a failure.
-    await attempt(() => Promise.all([this.#serving?.close(), Promise.allSettled(this.#parts)]));
-    for (const cleanup of this.#cleanups) await attempt(cleanup);
-    await attempt(() => this.#state[Symbol.asyncDispose]());
+    await attempt(async () => {
+      const [closed, ...parts] = await Promise.allSettled([
+        this.#during("its server", () => this.#serving?.close()),
+        ...this.#parts,
+      ]);
+      tell(parts);
+      if (closed.status === "rejected") throw closed.reason;
+    });
+    for (const cleanup of this.#cleanups) await attempt(() => this.#during("a cleanup", cleanup));
+    await attempt(() => this.#during("its State", () => this.#state[Symbol.asyncDispose]()));
     if (errors.length > 0) throw errors[0];
+  }
+
+  async #start({ listen, onListenError }: RunControlPlaneOptions): Promise<void> {
+    const { resources, namespaces, controllers, onStart, tasks } = this.#plane;
+    const [state, logger, signal] = [this.#state, this.#logger, this.#asked];
+    await describeTypes(state, resources, namespaces, { signal, during: (what, act) => this.#during(what, act) });
+    signal.throwIfAborted();
+    const defer = (cleanup: () => void | Promise<void>) => void this.#cleanups.unshift(cleanup);
+    await this.#during("onStart", () => onStart?.({ state, signal, logger, defer }));
+    const shutdownGraceMs = Math.ceil(this.#stopTimeoutMs - Math.min(MAX_AFTER_RUNTIME_MS, this.#stopTimeoutMs / 3));
+    const runtime = new Runtime(state, { shutdownGraceMs, ...this.#plane.runtime, controllers, logger });
+    const addresses = listen ?? this.#plane.listen ?? [];
+    if (addresses.length > 0) {
+      const serve = () => serveState(state, addresses, resources, logger, onListenError);
+      this.#serving = await this.#during("its server to listen", serve);
+    }
+    signal.throwIfAborted();
+    const context = { state, logger, signal: this.#end.signal };
+    this.#parts = [
+      this.#during("the runtime", () => runtime.run({ signal: this.#end.signal })),
+      ...tasks.map((task) => this.#during(`task ${JSON.stringify(task.name)}`, async () => task.run(context))),
+    ];
+    // Those who wait for them come in the next turn.
+    for (const part of this.#parts) part.catch(() => undefined);
+  }
+
+  /** True for the reason of the stop itself, and for what is told of already. */
+  #isKnown(error: unknown, told: readonly unknown[]): boolean {
+    return (this.#asked.aborted && error === this.#asked.reason) || told.includes(error);
+  }
+
+  async #during<T>(what: string, act: () => T | PromiseLike<T>): Promise<T> {
+    this.#waiting.add(what);
+    try {
+      return await act();
+    } finally {
+      this.#waiting.delete(what);
+    }
   }
 
   /** Runs `onStop`; a part that fails meanwhile ends it. */
@@ -136,6 +218,7 @@ async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promis
 /** Does `work`, whose signal aborts when the time is over. */
 async function withinTime(
   work: (late: AbortSignal) => Promise<void>,
+  waiting: () => readonly string[],
   timeoutMs: number,
   clock: Pick<SystemClock, "sleep">,
 ): Promise<void> {
@@ -144,7 +227,9 @@ async function withinTime(
   const enough = new AbortController();
   const timeout = async (): Promise<never> => {
     await clock.sleep(timeoutMs, { signal: enough.signal });
-    const error = new Error(`the control plane did not stop within ${timeoutMs} ms`);
+    const error = new Error(
+      `the control plane did not stop within ${timeoutMs} ms: it waits for ${waiting().join(", ")}`,
+    );
     late.abort(error);
     throw error;
   };

@@ -28,7 +28,7 @@ export interface RuntimeOptions {
   readonly warnOnUncachedReads?: boolean | undefined;
   /**
    * Time for everything to end after the stop; then `run` rejects with a {@link StopTimeoutError} that names what has
-   * not. Unit: milliseconds. Default: 10 s.
+   * not. May be `Infinity`. Unit: milliseconds. Default: 10 s.
    */
   readonly shutdownGraceMs?: number | undefined;
   /** Reconciles that may start in one turn of the event loop, before timers and I/O get theirs. Default: 500. */
@@ -53,8 +53,8 @@ export interface ResolvedRuntimeOptions {
 /** @throws {RangeError} for a number that makes no sense. */
 export function resolveRuntimeOptions(options: RuntimeOptions): ResolvedRuntimeOptions {
   const { shutdownGraceMs = 10_000, yieldEvery = 500, metrics = true, changeRateLimit } = options;
-  if (!(Number.isFinite(shutdownGraceMs) && shutdownGraceMs >= 0)) {
-    throw new RangeError(`shutdownGraceMs must be a finite number of milliseconds, at least 0, got ${shutdownGraceMs}`);
+  if (!(shutdownGraceMs >= 0)) {
+    throw new RangeError(`shutdownGraceMs must be a number of milliseconds, at least 0, got ${shutdownGraceMs}`);
   }
   if (!(Number.isSafeInteger(yieldEvery) && yieldEvery >= 1)) {
     throw new RangeError(`yieldEvery must be a whole number of at least 1, got ${yieldEvery}`);

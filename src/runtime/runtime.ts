@@ -241,7 +241,7 @@ export class Runtime implements AsyncDisposable {
       return true;
     })();
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    using _grace = clock.schedule(shutdownGraceMs, () => resolve(false));
+    using _grace = shutdownGraceMs === Infinity ? undefined : clock.schedule(shutdownGraceMs, () => resolve(false));
     if (await Promise.race([ended, late])) return this.#warnOfUnanswered();
     const error = new StopTimeoutError(this.#blockers(), shutdownGraceMs);
     logger.error("the runtime did not stop in time", { blockers: error.blockers, afterMs: shutdownGraceMs });

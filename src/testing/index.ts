@@ -61,12 +61,11 @@ export {
   CALL_FAULTS,
   DEAF_OPERATIONS,
   DeafState,
-  WATCH_FAULTS,
   type Deafness,
   type DeafOperation,
   type DeafStateOptions,
-  type WatchFault,
 } from "./faults/deaf-state.ts";
+export { WATCH_FAULTS, type WatchFault } from "./faults/deaf-watch.ts";
 export { FaultyState, type Fault, type FaultyStateOptions } from "./faults/faulty-state.ts";
 export { JsonBackingStore, type StoreStep } from "./faults/json-backing-store.ts";
 export { InterceptedState, type InterceptOptions, type StateCall } from "./faults/intercepted-state.ts";

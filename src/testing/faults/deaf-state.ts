@@ -15,7 +15,7 @@ import {
   type WatchKindOptions,
   type WatchOptions,
 } from "../../state/index.ts";
-import { DeafWatch } from "./deaf-watch.ts";
+import { DeafWatch, WATCH_FAULTS, type WatchFault } from "./deaf-watch.ts";
 
 /** Methods of a State that a {@link DeafState} can be deaf in. */
 export const DEAF_OPERATIONS = [
@@ -35,13 +35,6 @@ export type DeafOperation = (typeof DEAF_OPERATIONS)[number];
  * `lateMs`. `afterAbort`: it is answered, as if nothing had happened, once its signal has aborted.
  */
 export const CALL_FAULTS = ["never", "late", "afterAbort"] as const;
-
-/**
- * How a watch goes wrong that opens well. `silent`: it delivers nothing, not even its end. `ends`: it ends without a
- * word. `stuck`: its disposal never resolves.
- */
-export const WATCH_FAULTS = ["silent", "ends", "stuck"] as const;
-export type WatchFault = (typeof WATCH_FAULTS)[number];
 
 /** Which call is deaf, and how. */
 export interface Deafness {

@@ -1,5 +1,11 @@
 import type { Watch } from "../../state/index.ts";
-import type { WatchFault } from "./deaf-state.ts";
+
+/**
+ * How a watch goes wrong that opens well. `silent`: it delivers nothing, not even its end. `ends`: it ends without a
+ * word. `stuck`: its disposal never resolves.
+ */
+export const WATCH_FAULTS = ["silent", "ends", "stuck"] as const;
+export type WatchFault = (typeof WATCH_FAULTS)[number];
 
 const DONE = { done: true, value: undefined } as const;
 
