@@ -49,7 +49,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: "all",
   },
   plane: {
-    imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "log", "clock"],
+    imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "internal", "log", "clock"],
     builtins: PORTABLE,
   },
   cli: {
