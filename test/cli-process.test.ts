@@ -244,7 +244,7 @@ describe("run", () => {
     plane.child.kill("SIGTERM");
     expect(await plane.end).toBe(1);
     expect(plane.stderr).toContain('did not stop within 300 ms: it waits for task "stubborn"');
-    expect(plane.stderr).toContain('controller "StubbornController" (reconcile of');
+    expect(plane.stderr).toContain("(reconcile of Ints.plane.example.dev(default/answer))");
   });
 
   test("a second Ctrl-C does not wait", async () => {
