@@ -119,6 +119,7 @@ export async function runOn(state: State | undefined, args: readonly string[], h
     temporaryFolder: "/nonexistent",
     clock: new SystemClock(),
     signal: new AbortController().signal,
+    askVersion: async () => undefined,
     ...rest,
     openState: async (endpoint) => lent(await open(endpoint)),
   });

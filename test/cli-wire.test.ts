@@ -202,6 +202,16 @@ describe("a State that knows its types", () => {
     expect(await complete("nothing", "")).toEqual([]);
     expect(await complete("help", "de")).toEqual(["describe", "delete"]);
     expect(await complete("get", "--show")).toEqual(["--show-sensitive"]);
+    expect(await complete("-n", "vault", "get", "job", "")).toEqual([]);
+    expect(await complete("-n", "va")).toEqual(["vault"]);
+    expect(await complete("--node", "x", "get", "job", "")).toEqual(["nightly"]);
+    expect(await complete("wait", "job", "--for", "cr")).toEqual(["created"]);
+    expect(await complete("patch", "job", "--type", "")).toEqual(["merge", "json"]);
+    expect(await complete("context", "")).toEqual(["list", "use", "add", "remove"]);
+    expect(await complete("context", "use", "")).toEqual([]);
+    expect(await complete("context", "add", "--over")).toEqual(["--overwrite"]);
+    expect(await complete("fields", "jo")).toEqual(["jobs", "job"]);
+    expect(await complete("--cont")).toEqual(["--context"]);
   });
 
   test("completion stays silent when nobody answers", async () => {

@@ -12,17 +12,17 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (hasCode(error, "not_found")) return ExitCode.notFound;
   if (hasCode(error, "already_exists", "version_conflict", "owner_conflict", "phase_conflict", "pending_finalizers"))
     return ExitCode.conflict;
-  if (hasCode(error, "unavailable") || isTimeout(error)) return ExitCode.unavailable;
+  if (hasCode(error, "unavailable") || isWithoutAnswer(error)) return ExitCode.unavailable;
   return ExitCode.failed;
 }
 
-/** Status `DEADLINE_EXCEEDED` of gRPC. */
-const DEADLINE_EXCEEDED = 4;
+/** Statuses `DEADLINE_EXCEEDED` and `UNAVAILABLE` of gRPC. */
+const NO_ANSWER: ReadonlySet<number> = new Set([4, 14]);
 
-/** The time was up, here or on the other side. */
-function isTimeout(error: unknown): boolean {
+/** The time was up, here or on the other side, or there was no connection. */
+function isWithoutAnswer(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return error.name === "TimeoutError" || (isCallError(error) && error.code === DEADLINE_EXCEEDED);
+  return error.name === "TimeoutError" || (isCallError(error) && NO_ANSWER.has(error.code));
 }
 
 /** A refused call that means nothing to a State: access denied, for example. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock/index.ts";
+import type { ServerVersion } from "../grpc/index.ts";
 import type { State } from "../state/index.ts";
 import type { Output } from "./output.ts";
 
@@ -42,6 +43,8 @@ export interface Host {
   readonly signal: AbortSignal;
   /** Opens the State at an endpoint; the caller disposes it. */
   readonly openState: (endpoint: Endpoint) => Promise<State>;
+  /** What the server at an endpoint is; undefined when it does not say. */
+  readonly askVersion: (endpoint: Endpoint) => Promise<ServerVersion | undefined>;
 }
 
 /** The process was asked to end. */

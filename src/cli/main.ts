@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 import { SystemClock } from "../clock/index.ts";
-import { openState } from "./connect/open-state.ts";
+import { askVersion, openState } from "./connect/open-state.ts";
 import { Interrupted } from "./host.ts";
 import { streamOutput, type Output } from "./output.ts";
 import { runCli } from "./run-cli.ts";
@@ -55,6 +55,7 @@ async function runProcess(stderr: Output): Promise<number> {
       clock: new SystemClock(),
       signal: end.signal,
       openState: (endpoint) => openState(endpoint, stderr),
+      askVersion: (endpoint) => askVersion(endpoint, end.signal),
     });
   } finally {
     process.off("SIGINT", onSignal);

@@ -7,7 +7,9 @@ export {
   type ProtobufSpec,
   type ProtobufSpecOptions,
 } from "../protobuf/index.ts";
+export { askServerVersion } from "./client/ask-server-version.ts";
 export { connect } from "./client/connect.ts";
+export type { ServerVersion } from "./server-version.ts";
 export type { ConnectOptions, WatchInterruption, WatchResumption } from "./client/client-options.ts";
 export type { WatchRetryOptions } from "./client/watch-retry.ts";
 export { accessDenied } from "./server/access-denied.ts";

@@ -1,4 +1,4 @@
-import type { PrintColumn, Resource } from "../../resource/index.ts";
+import { SCHEMA_ANNOTATION, type JsonSchema, type PrintColumn, type Resource } from "../../resource/index.ts";
 import { readableSpec } from "../print/readable-value.ts";
 
 /** A type as its definition presents it. */
@@ -11,6 +11,8 @@ export interface NamedKind {
   readonly names: readonly string[];
   readonly columns: readonly PrintColumn[];
   readonly isSensitive: boolean;
+  /** JSON Schema of the specs; undefined where the definition carries none. */
+  readonly schema: JsonSchema | undefined;
   /** False when nobody described the type: then it is only known by its full name. */
   readonly isDescribed: boolean;
 }
@@ -29,6 +31,7 @@ export async function readDefinition(definition: Resource): Promise<NamedKind | 
     names: [...new Set(names.map((name) => name.toLowerCase()))],
     columns: columnsOf(spec["printColumns"]),
     isSensitive: spec["sensitivity"] !== undefined && spec["sensitivity"] !== "" && spec["sensitivity"] !== null,
+    schema: schemaOf(definition),
     isDescribed: true,
   };
 }
@@ -42,6 +45,7 @@ export function undescribedKind(type: string): NamedKind {
     names: [type.toLowerCase()],
     columns: [],
     isSensitive: false,
+    schema: undefined,
     isDescribed: false,
   };
 }
@@ -51,6 +55,17 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((part) => typeof part === "string" && part !== "") : [];
+
+function schemaOf({ metadata: { annotations } }: Resource): JsonSchema | undefined {
+  const text = Object.hasOwn(annotations, SCHEMA_ANNOTATION) ? annotations[SCHEMA_ANNOTATION] : undefined;
+  if (text === undefined) return undefined;
+  try {
+    const schema: unknown = JSON.parse(text);
+    return isRecord(schema) ? schema : undefined;
+  } catch {
+    return undefined; // What a peer wrote badly is not known here.
+  }
+}
 
 function columnsOf(value: unknown): readonly PrintColumn[] {
   if (!Array.isArray(value)) return [];

@@ -1,3 +1,4 @@
+import type { ServerVersion } from "../../grpc/index.ts";
 import type { State } from "../../state/index.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import { wantsColor } from "../color.ts";
@@ -54,6 +55,22 @@ export class Session {
       if (state === undefined) throw usageError("there is no endpoint");
       return command({ ...context, state });
     });
+  }
+
+  /** What the servers are that the flags name, one for each node. @throws {CliError} unavailable */
+  async serverVersions(
+    flags: EndpointFlags,
+  ): Promise<readonly { readonly endpoint: Endpoint; readonly version: ServerVersion | undefined }[]> {
+    const versions: { endpoint: Endpoint; version: ServerVersion | undefined }[] = [];
+    for (const endpoint of await resolveEndpoints(flags, this.#host)) {
+      try {
+        versions.push({ endpoint, version: await this.#host.askVersion(endpoint) });
+      } catch (error) {
+        const { exitCodeOf } = await import("../failure.ts");
+        throw exitCodeOf(error) === ExitCode.unavailable ? unreachable(endpoint, error) : error;
+      }
+    }
+    return versions;
   }
 
   /** The address at which the other commands look when nobody names one; its folder exists. */

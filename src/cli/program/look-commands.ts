@@ -119,3 +119,18 @@ export function addDiff(program: Command, choose: Choose): void {
       }),
   );
 }
+
+export function addFields(program: Command, choose: Choose): void {
+  const command = program
+    .command("fields")
+    .description("show the fields of a type")
+    .argument("<type>", "type, by any of its names")
+    .argument("[path]", "from this field on, such as spec.limits")
+    .option("-o, --output <format>", "table, or json for the JSON Schema itself", "table");
+  withEndpoint(command).action((type: string, path: string | undefined, flags: Flags & { output: string }) =>
+    choose(async (session) => {
+      const { fields } = await import("../commands/read/fields.ts");
+      return session.write(flags, (context) => fields(context, { type, path, output: flags.output }));
+    }),
+  );
+}

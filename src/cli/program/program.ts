@@ -3,8 +3,8 @@ import { addAnnotate, addApply, addDelete, addEdit, addLabel, addPatch } from ".
 import { addContext } from "./context-commands.ts";
 import type { Choose } from "../args/flags.ts";
 import { addGlobalFlags } from "../args/global-flags.ts";
-import { addDescribe, addDiff, addGet, addWait, addWatch } from "./look-commands.ts";
-import { addCompletion, addRun, addServe } from "./run-commands.ts";
+import { addDescribe, addDiff, addFields, addGet, addWait, addWatch } from "./look-commands.ts";
+import { addCompletion, addRun, addServe, addVersion } from "./run-commands.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -31,6 +31,7 @@ export function buildProgram(version: string, choose: Choose): Command {
   addGet(program, choose);
   addWatch(program, choose);
   addDescribe(program, choose);
+  addFields(program, choose);
   addWait(program, choose);
   program.commandsGroup("Change:");
   addApply(program, choose);
@@ -45,6 +46,7 @@ export function buildProgram(version: string, choose: Choose): Command {
   addServe(program, choose);
   program.commandsGroup("Shell:");
   addContext(program, choose);
+  addVersion(program, choose);
   addCompletion(program, choose);
   return program;
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { collect, withColor, type Choose } from "../args/flags.ts";
+import { collect, withColor, withEndpoint, type Choose, type Flags } from "../args/flags.ts";
 import type { CommonFlags } from "../connect/session.ts";
 
 export function addRun(program: Command, choose: Choose): void {
@@ -72,4 +72,18 @@ export function addCompletion(program: Command, choose: Choose): void {
         return complete(session, program, words);
       }),
     );
+}
+
+export function addVersion(program: Command, choose: Choose): void {
+  const command = program
+    .command("version")
+    .description("show the version of this program, and of the server")
+    .option("--client", "ask no server")
+    .option("-o, --output <format>", "text or json", "text");
+  withEndpoint(command).action((flags: Flags & { client?: boolean; output: string }) =>
+    choose(async (session) => {
+      const { version } = await import("../commands/shell/version.ts");
+      return version(session, flags);
+    }),
+  );
 }

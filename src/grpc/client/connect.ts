@@ -46,7 +46,8 @@ export function connect(endpoint: string, options: ConnectOptions = {}): State {
   return wrapState(core, { clock: resolved.clock });
 }
 
-function metadataOf({ token, metadata }: ConnectOptions): MetadataInit | (() => MetadataInit) | undefined {
+/** What every call to the endpoint brings along. */
+export function metadataOf({ token, metadata }: ConnectOptions): MetadataInit | (() => MetadataInit) | undefined {
   if (token === undefined) return metadata;
   return () => {
     const authorization = `Bearer ${typeof token === "function" ? token() : token}`;
@@ -55,7 +56,7 @@ function metadataOf({ token, metadata }: ConnectOptions): MetadataInit | (() => 
 }
 
 /** A token is as good as a password: it must not go over a network where others can read it. */
-function checkToken(endpoint: string, { token, tls }: ConnectOptions): void {
+export function checkToken(endpoint: string, { token, tls }: ConnectOptions): void {
   if (token === undefined || tls !== undefined) return;
   const address = parseAddress(endpoint);
   if (address.kind === "unix" || address.host === "localhost" || isLoopback(address.host)) return;

@@ -3,6 +3,7 @@ import { SystemClock } from "../../clock/index.ts";
 import { TypeRegistry } from "../../resource/index.ts";
 import type { CoreState } from "../../state/index.ts";
 import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../../rpc/index.ts";
+import { encodeServerVersion, ownVersion, SERVER_VERSION_PATH } from "../server-version.ts";
 import { BearerTokens } from "./bearer-tokens.ts";
 import { listMethod } from "./list-method.ts";
 import type { StateServerOptions } from "./server-options.ts";
@@ -43,7 +44,12 @@ export class StateServer implements AsyncDisposable {
     });
     const tokens = options.tokens === undefined ? undefined : new BearerTokens(options.tokens);
     this.#grpc = new GrpcServer({
-      methods: new Map([...unaryMethods(this.#service), listMethod(this.#service), watchMethod(this.#service)]),
+      methods: new Map([
+        ...unaryMethods(this.#service),
+        listMethod(this.#service),
+        watchMethod(this.#service),
+        [SERVER_VERSION_PATH, { kind: "unary", handler: async () => encodeServerVersion(await ownVersion()) }],
+      ]),
       authorize: tokens && ((call) => tokens.authenticate(call)),
       maxReceivedMessageBytes: count("maxMessageBytes", options.maxMessageBytes ?? 32 * MIB),
       maxConcurrentCalls: options.maxCallsPerConnection ?? 11_000,

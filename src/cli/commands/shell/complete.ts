@@ -4,6 +4,7 @@ import type { State } from "../../../state/index.ts";
 import type { EndpointFlags } from "../../connect/endpoint.ts";
 import { ExitCode } from "../../exit-code.ts";
 import { loadKinds, type KindCatalog } from "../../args/kind-catalog.ts";
+import { readContexts } from "../../connect/contexts.ts";
 import { kindIn } from "../../args/selection.ts";
 import type { Session } from "../../connect/session.ts";
 
@@ -23,6 +24,8 @@ const WITH_TYPE: ReadonlySet<string> = new Set([
   "annotate",
   "delete",
   "wait",
+  "patch",
+  "fields",
 ]);
 
 /** Prints what could stand in place of the last of `words`. An endpoint that does not answer is no error: nothing is. */
@@ -43,33 +46,66 @@ const FILES = ":files";
 async function candidatesFor(
   session: Session,
   program: Command,
-  [name, ...before]: readonly string[],
+  words: readonly string[],
   current: string,
 ): Promise<readonly Candidate[]> {
-  const commands = program.createHelp().visibleCommands(program);
-  if (name === undefined) return commands.map((command) => [command.name(), command.description()]);
-  const command = commands.find((one) => one.name() === name);
-  if (command === undefined) return [];
-  if (name === "help") return commands.map((one) => [one.name(), one.description()]);
-  const line = readLine(command, before);
+  const before = readLine(program, words, true);
+  const [name, ...rest] = before.rest;
+  const commandLine = name === undefined ? before : readLine(commandNamed(program, name) ?? program, rest);
+  // What stands before the command counts as what stands behind it does.
+  const line = { ...commandLine, values: new Map([...before.values, ...commandLine.values]) };
+  const command = name === undefined ? program : commandNamed(program, name);
   if (line.open !== undefined) return valuesOf(session, line.open, line);
-  if (current.startsWith("-")) {
-    return command
-      .createHelp()
-      .visibleOptions(command)
-      .map((option) => [option.long ?? option.flags, option.description]);
-  }
-  if (name === "completion")
-    return line.args.length > 0
-      ? []
-      : [
-          ["bash", ""],
-          ["zsh", ""],
-          ["fish", ""],
-        ];
+  if (command === undefined) return [];
+  if (current.startsWith("-")) return optionsOf(command, line);
+  if (name === undefined || name === "help") return commandsOf(program);
+  return argumentsOf(session, command, line, current);
+}
+
+const commandsOf = (program: Command): readonly Candidate[] =>
+  program
+    .createHelp()
+    .visibleCommands(program)
+    .map((command) => [command.name(), command.description()]);
+
+const commandNamed = (program: Command, name: string): Command | undefined =>
+  program
+    .createHelp()
+    .visibleCommands(program)
+    .find((one) => one.name() === name);
+
+/** Those of the command, or of the command in it that the line names. */
+function optionsOf(command: Command, { args }: Line): readonly Candidate[] {
+  const inner = command.commands.find((one) => one.name() === args[0]) ?? command;
+  return inner
+    .createHelp()
+    .visibleOptions(inner)
+    .map((option) => [option.long ?? option.flags, option.description]);
+}
+
+async function argumentsOf(
+  session: Session,
+  command: Command,
+  line: Line,
+  current: string,
+): Promise<readonly Candidate[]> {
+  const name = command.name();
+  if (name === "completion") return line.args.length > 0 ? [] : ["bash", "zsh", "fish"].map((shell) => [shell, ""]);
   if (name === "run") return [[FILES, ""]];
-  if (!WITH_TYPE.has(name)) return [];
-  return namesFor(session, line, current);
+  if (name === "context") {
+    if (line.args.length === 0) return commandsOf(command);
+    return line.args.length === 1 && /^(?:use|remove)$/.test(line.args[0] ?? "") ? contextsOf(session) : [];
+  }
+  return WITH_TYPE.has(name) ? namesFor(session, line, current) : [];
+}
+
+async function contextsOf(session: Session): Promise<readonly Candidate[]> {
+  try {
+    const { contexts } = await readContexts(session.plain({}));
+    return Object.entries(contexts).map(([name, { endpoint }]) => [name, endpoint]);
+  } catch {
+    return []; // Whoever presses the tab key wants words, not errors.
+  }
 }
 
 interface Line {
@@ -79,29 +115,49 @@ interface Line {
   readonly open: Option | undefined;
 }
 
-/** Tells arguments from options and their values. */
-function readLine(command: Command, words: readonly string[]): Line {
+/**
+ * Tells arguments from options and their values.
+ *
+ * @param stops - Stop before the first argument: what follows is for another command. Default: false.
+ */
+function readLine(command: Command, words: readonly string[], stops = false): Line & { rest: readonly string[] } {
   const args: string[] = [];
   const values = new Map<string, string>();
+  const options = [...command.options, ...command.commands.flatMap((inner) => inner.options)];
   let open: Option | undefined;
-  for (const word of words) {
+  for (const [i, word] of words.entries()) {
     if (open !== undefined) {
       values.set(open.attributeName(), word);
       open = undefined;
     } else if (word.startsWith("-") && word !== "-") {
       const [flag = "", value] = word.split(/=([^]*)/, 2);
-      const option = command.options.find((one) => one.short === flag || one.long === flag);
+      const option = options.find((one) => one.short === flag || one.long === flag);
       if (option?.required === true && value === undefined) open = option;
       else if (option !== undefined && value !== undefined) values.set(option.attributeName(), value);
-    } else args.push(word);
+    } else if (stops) return { args, values, open, rest: words.slice(i) };
+    else args.push(word);
   }
-  return { args, values, open };
+  return { args, values, open, rest: [] };
 }
 
 async function valuesOf(session: Session, option: Option, line: Line): Promise<readonly Candidate[]> {
   switch (option.attributeName()) {
     case "output":
-      return ["table", "wide", "yaml", "json", "name", "jsonpath="].map((word) => [word, ""]);
+      return ["table", "wide", "yaml", "json", "name", "jsonpath=", "custom-columns="].map((word) => [word, ""]);
+    case "for":
+      return ["created", "deleted", "phase=running", "phase=tearingDown", "jsonpath=", "condition="].map((word) => [
+        word,
+        "",
+      ]);
+    case "type":
+      return [
+        ["merge", "RFC 7396"],
+        ["json", "RFC 6902"],
+      ];
+    case "dryRun":
+      return ["client", "server"].map((word) => [word, ""]);
+    case "context":
+      return contextsOf(session);
     case "color":
       return ["auto", "always", "never"].map((word) => [word, ""]);
     case "logLevel":
@@ -115,6 +171,7 @@ async function valuesOf(session: Session, option: Option, line: Line): Promise<r
         return namespaces.map(({ metadata }) => [metadata.id, ""]);
       });
     case "filename":
+    case "patchFile":
     case "ca":
     case "cert":
     case "key":
