@@ -1,3 +1,4 @@
+import type { Clock } from "../clock/index.ts";
 import { abortable } from "../internal/abortable.ts";
 import { formatReference, StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type GetOptions,
   type ListOptions,
   type ResourceList,
+  type StoreUsage,
   type UpdateOptions,
   type Watch,
   type WatchKindOptions,
@@ -21,6 +23,8 @@ import {
   type Cursor,
   BatchWatch,
   EventWatch,
+  createEpoch,
+  createSlices,
   openKindCursor,
   openResourceCursor,
   TimestampSource,
@@ -28,6 +32,15 @@ import {
 } from "../store/index.ts";
 import { resolveMemoryOptions, type MemoryStateOptions, type ResolvedMemoryOptions } from "./memory-options.ts";
 import { Persistence } from "./persistence.ts";
+
+/** What the namespaces of a State share. A namespace that was let go and comes back goes on with them. */
+export type SharedParts = Pick<CollectionOptions, "timestamps" | "slices" | "epoch">;
+
+export const createSharedParts = (clock: Clock): SharedParts => ({
+  timestamps: new TimestampSource(clock),
+  slices: createSlices(clock),
+  epoch: createEpoch(),
+});
 
 /**
  * The in-memory State of one namespace: the core operations only, which `wrapState` completes. It looks at type and id
@@ -38,14 +51,17 @@ export class MemoryNamespace implements CoreState {
   readonly #options: ResolvedMemoryOptions;
   readonly #collectionOptions: CollectionOptions;
   readonly #collections = new Map<string, Collection>();
+  /** Types of collections with nothing in their history: an idle one goes when another comes. */
+  readonly #unwritten = new Set<string>();
   readonly #persistence: Persistence | undefined;
   #closed = false;
 
-  constructor(namespace: string, options?: MemoryStateOptions) {
+  /** @param shared - What all namespaces of a State share. Default: parts of its own. */
+  constructor(namespace: string, options?: MemoryStateOptions, shared?: SharedParts) {
     this.#namespace = namespace;
     this.#options = resolveMemoryOptions(options);
     const { history, clock } = this.#options;
-    this.#collectionOptions = { history, clock, timestamps: new TimestampSource(clock) };
+    this.#collectionOptions = { history, clock, ...(shared ?? createSharedParts(clock)) };
     const store = this.#options.backingStore(namespace);
     this.#persistence = store && new Persistence(store);
   }
@@ -53,26 +69,27 @@ export class MemoryNamespace implements CoreState {
   async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
     this.#check(options);
     if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
-    return this.#collection(pointer.type).get(pointer);
+    return this.#peek(pointer.type).get(pointer);
   }
 
   async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
     this.#check(options);
     if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
-    return this.#collection(pointer.type).find(pointer.id);
+    return this.#collections.get(pointer.type)?.find(pointer.id);
   }
 
   async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
     this.#check(options);
     const query = options && (await compileQuery(options));
     if (this.#persistence !== undefined) await this.#load(this.#persistence, options);
-    return this.#collection(kind.type).list(query);
+    const collection = this.#peek(kind.type);
+    return query === undefined ? collection.list() : collection.query(query, options?.signal);
   }
 
   async create(resource: Resource, options?: CreateOptions): Promise<Resource> {
     this.#check(options);
     const admitted = this.#options.types.admit(resource);
-    const collection = this.#collection(admitted.metadata.type);
+    const collection = this.#written(admitted.metadata.type);
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
       return this.#durably(this.#persistence, collection, options, {
@@ -89,7 +106,7 @@ export class MemoryNamespace implements CoreState {
   async update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
     this.#check(options);
     const admitted = this.#options.types.admit(resource);
-    const collection = this.#collection(admitted.metadata.type);
+    const collection = this.#changed(admitted.metadata.type);
     const owner = options?.owner ?? "";
     const phase = options?.expectedPhase ?? "running";
     if (this.#persistence !== undefined) {
@@ -106,7 +123,7 @@ export class MemoryNamespace implements CoreState {
 
   async destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
     this.#check(options);
-    const collection = this.#collection(pointer.type);
+    const collection = this.#changed(pointer.type);
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
       await this.#durably(this.#persistence, collection, options, {
@@ -157,6 +174,16 @@ export class MemoryNamespace implements CoreState {
     return open(openKindCursor(collection, options, query, this.#options.overrun), collection.wakeups);
   }
 
+  /** What it holds: a router lets go of a namespace that holds nothing. */
+  usage(): StoreUsage {
+    let usage: StoreUsage = "unused";
+    for (const collection of this.#collections.values()) {
+      if (collection.history.written > 0) return "held";
+      if (collection.isWatched) usage = "watched";
+    }
+    return usage;
+  }
+
   #check(options: CallOptions | undefined): void {
     options?.signal?.throwIfAborted();
     if (this.#closed)
@@ -164,12 +191,44 @@ export class MemoryNamespace implements CoreState {
   }
 
   #collection(type: string): Collection {
-    let collection = this.#collections.get(type);
-    if (collection === undefined) {
-      collection = new Collection({ namespace: this.#namespace, type }, this.#collectionOptions);
-      this.#collections.set(type, collection);
-    }
+    const known = this.#collections.get(type);
+    if (known !== undefined) return known;
+    this.#letGo();
+    const collection = this.#newCollection(type);
+    this.#collections.set(type, collection);
+    this.#unwritten.add(type);
     return collection;
+  }
+
+  /** The collection of a type, or an empty one that is not kept: reads of what does not exist leave nothing behind. */
+  #peek(type: string): Collection {
+    return this.#collections.get(type) ?? this.#newCollection(type);
+  }
+
+  /** The collection of a type that is written: it must not go while the write is under way. */
+  #written(type: string): Collection {
+    const collection = this.#collection(type);
+    this.#unwritten.delete(type);
+    return collection;
+  }
+
+  /** The collection of a type in which something is changed: when the store is loaded later, it may hold it then. */
+  #changed(type: string): Collection {
+    return this.#persistence === undefined ? this.#peek(type) : this.#written(type);
+  }
+
+  #newCollection(type: string): Collection {
+    return new Collection({ namespace: this.#namespace, type }, this.#collectionOptions);
+  }
+
+  /** Lets go of collections that were only watched: looks at two for each new one, so that they cannot gather. */
+  #letGo(): void {
+    for (const type of [...this.#unwritten].slice(0, 2)) {
+      const collection = this.#collections.get(type);
+      this.#unwritten.delete(type);
+      if (collection?.isUsed === false) this.#collections.delete(type);
+      else if (collection?.history.written === 0) this.#unwritten.add(type);
+    }
   }
 
   #load(persistence: Persistence, options?: CallOptions): Promise<void> {

@@ -1,5 +1,5 @@
 import { NamespaceRouter, WrappedState } from "../state/index.ts";
-import { MemoryNamespace } from "./memory-namespace.ts";
+import { createSharedParts, MemoryNamespace } from "./memory-namespace.ts";
 import { resolveMemoryOptions, type MemoryStateOptions } from "./memory-options.ts";
 
 /** A State in the memory of this process: every namespace exists, and is empty until something is created in it. */
@@ -7,6 +7,9 @@ export class MemoryState extends WrappedState {
   /** @throws {RangeError} for a history bound that makes no sense. */
   constructor(options?: MemoryStateOptions) {
     const resolved = resolveMemoryOptions(options);
-    super(new NamespaceRouter((namespace) => new MemoryNamespace(namespace, resolved)), { clock: resolved.clock });
+    const shared = createSharedParts(resolved.clock);
+    super(new NamespaceRouter((namespace) => new MemoryNamespace(namespace, resolved, shared)), {
+      clock: resolved.clock,
+    });
   }
 }

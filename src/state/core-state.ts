@@ -34,6 +34,12 @@ export interface Watch<T = Event> extends AsyncIterableIterator<T>, AsyncDisposa
 }
 
 /**
+ * Whether a store holds contents or history (`held`, for good), nothing but watches (`watched`), or nothing at all
+ * (`unused`): then it can be let go, and made anew.
+ */
+export type StoreUsage = "held" | "watched" | "unused";
+
+/**
  * The eight operations that a store implements; everything else is derived from them once ({@link wrapState}).
  *
  * Every operation rejects with a `StateError` for what it refuses, and with the signal's reason when aborted. Writes
@@ -82,6 +88,8 @@ export interface CoreState {
   teardown?(pointer: Pointer, options?: DestroyOptions): Promise<boolean>;
   /** Optional: teardown, wait for the finalizers, destroy, in one step. */
   teardownAndDestroy?(pointer: Pointer, options?: DestroyOptions): Promise<void>;
+  /** Optional: what it holds besides what a new store in its place would. Without this, it counts as `held`. */
+  usage?(): StoreUsage;
   /** Optional: releases what the State holds. */
   [Symbol.asyncDispose]?(): PromiseLike<void>;
 }

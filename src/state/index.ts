@@ -2,7 +2,7 @@
 // with core-state.ts, then wrap-state.ts.
 export { asCreated, asUpdated } from "./views/as-stored.ts";
 export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./views/access-filter.ts";
-export type { CoreState, ResourceList, Watch } from "./core-state.ts";
+export type { CoreState, ResourceList, StoreUsage, Watch } from "./core-state.ts";
 export {
   EventType,
   type CreatedEvent,

@@ -12,6 +12,8 @@ import type { Query } from "./options.ts";
 
 /** A checked {@link Query}, independent of the object that it was made from. */
 export interface CompiledQuery {
+  /** How much work a resource is, at least 1: about the number of values that it is compared with. */
+  readonly cost: number;
   matches(resource: { readonly metadata: Pick<Metadata, "id" | "labels"> }): boolean;
 }
 
@@ -24,15 +26,26 @@ export interface CompiledQuery {
 export function compileQuery(query: Query): Promise<CompiledQuery> | CompiledQuery | undefined {
   const { labels, ids } = query;
   const queries = labels === undefined ? undefined : parseLabelQueries(labels);
-  if (ids === undefined || ids === "") return queries && { matches: ({ metadata }) => matchesAny(queries, metadata) };
+  if (ids === undefined || ids === "") {
+    return queries && { cost: costOf(queries), matches: ({ metadata }) => matchesAny(queries, metadata) };
+  }
   return compileWithIds(ids, queries);
 }
 
 async function compileWithIds(ids: string, queries: readonly LabelQuery[] | undefined): Promise<CompiledQuery> {
   const pattern: IdQuery = await compileIdQuery(ids);
-  if (queries === undefined) return { matches: ({ metadata }) => pattern.matches(metadata.id) };
-  return { matches: ({ metadata }) => matchesAny(queries, metadata) && pattern.matches(metadata.id) };
+  if (queries === undefined) return { cost: PATTERN_COST, matches: ({ metadata }) => pattern.matches(metadata.id) };
+  return {
+    cost: PATTERN_COST + costOf(queries),
+    matches: ({ metadata }) => matchesAny(queries, metadata) && pattern.matches(metadata.id),
+  };
 }
+
+/** A pattern of the largest size takes about as long as so many comparisons, for an id of usual length. */
+const PATTERN_COST = 1_000;
+
+const costOf = (queries: readonly LabelQuery[]): number =>
+  queries.flat().reduce((sum, { values }) => sum + 1 + values.length, 1);
 
 function matchesAny(queries: readonly LabelQuery[], metadata: Pick<Metadata, "labels">): boolean {
   for (const query of queries) if (matchesLabels(query, metadata.labels)) return true;

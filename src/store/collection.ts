@@ -22,12 +22,13 @@ import {
   type ExpectedPhase,
   type ResourceList,
 } from "../state/index.ts";
-import { Bookmarks } from "./bookmark.ts";
+import { Bookmarks, type Epoch } from "./bookmark.ts";
 import { CreationTimes } from "./creation-times.ts";
 import { historyEvent } from "./history-event.ts";
 import { History } from "./history.ts";
 import type { ResolvedHistoryOptions } from "./history-options.ts";
 import type { TimestampSource } from "./timestamp-source.ts";
+import type { StoreSlices } from "./work-slices.ts";
 import { WatcherWakeups } from "./watcher-wakeups.ts";
 
 export interface CollectionOptions {
@@ -35,6 +36,10 @@ export interface CollectionOptions {
   readonly clock: Clock;
   /** Shared by all kinds of a State. */
   readonly timestamps: TimestampSource;
+  /** Shared by all collections of a State. */
+  readonly slices: StoreSlices;
+  /** Names the life of the State in bookmarks. */
+  readonly epoch: Epoch;
 }
 
 /**
@@ -48,6 +53,7 @@ export class Collection {
   readonly bookmarks: Bookmarks;
   readonly history: History;
   readonly wakeups: WatcherWakeups;
+  readonly slices: StoreSlices;
   readonly times: CreationTimes;
   /** Stands in the events that concern the kind as a whole. */
   readonly marker: Tombstone;
@@ -58,12 +64,31 @@ export class Collection {
 
   constructor(kind: Kind, options: CollectionOptions) {
     this.kind = kind;
-    this.bookmarks = new Bookmarks(kind);
+    this.bookmarks = new Bookmarks(kind, options.epoch);
+    this.slices = options.slices;
     this.history = new History(options.history, this.bookmarks);
     this.wakeups = new WatcherWakeups(this.history, options.clock);
     this.#timestamps = options.timestamps;
     this.times = new CreationTimes(options.clock);
     this.marker = createTombstone({ ...kind, id: "" });
+  }
+
+  /** False when a new collection of the same kind and State would do as well. */
+  get isUsed(): boolean {
+    return this.history.written > 0 || this.isWatched;
+  }
+
+  get isWatched(): boolean {
+    return this.wakeups.openCount > 0;
+  }
+
+  /** What matches, as it is now; a promise when that is much work. @throws the signal's reason */
+  query(query: CompiledQuery, signal: AbortSignal | undefined): ResourceList | Promise<ResourceList> {
+    const { written } = this.history;
+    const found = this.slices.lists.filter(this.list(), query, signal);
+    return found instanceof Promise
+      ? found.then((list) => sealResourceList(list, written))
+      : sealResourceList(found, written);
   }
 
   find(id: string): Resource | undefined {
@@ -77,13 +102,8 @@ export class Collection {
     return entry.resource;
   }
 
-  list(query: CompiledQuery | undefined): ResourceList {
-    if (query !== undefined) {
-      return sealResourceList(
-        this.#all().filter((resource) => query.matches(resource)),
-        this.history.written,
-      );
-    }
+  /** Everything, sorted by id: the same frozen array until the next change. */
+  list(): ResourceList {
     return (this.#list ??= sealResourceList(this.#all(), this.history.written));
   }
 

@@ -1,13 +1,18 @@
-import { createTombstone, StateError, type Resource } from "../resource/index.ts";
+import { createTombstone, StateError } from "../resource/index.ts";
 import { EventType, type CompiledQuery, type Event, type OverrunPolicy } from "../state/index.ts";
 import type { Collection } from "./collection.ts";
+import { PendingContents } from "./pending-contents.ts";
+import { strideOf } from "./work-slices.ts";
 import { historyEvent, initialEvent, rewriteEvent } from "./history-event.ts";
+
+/** Events to deliver before those of the history: one batch, made when it is taken, or as many as contents take. */
+export type InitialBatch = (() => readonly Event[]) | PendingContents;
 
 export interface CursorInit {
   /** Position of the first event to deliver. */
   readonly position: number;
   /** Batches to deliver before it, each built when it is taken. */
-  readonly initial: (() => readonly Event[])[];
+  readonly initial: InitialBatch[];
   readonly query: CompiledQuery | undefined;
   /** Only this resource. */
   readonly id: string | undefined;
@@ -19,9 +24,9 @@ export interface CursorInit {
  */
 export class Cursor {
   readonly #collection: Collection;
-  readonly #query: CompiledQuery | undefined;
+  #query: CompiledQuery | undefined;
   readonly #overrun: OverrunPolicy;
-  readonly #initial: (() => readonly Event[])[];
+  #initial: InitialBatch[];
   readonly id: string | undefined;
   #position: number;
   /** True after the terminal event. */
@@ -45,37 +50,65 @@ export class Cursor {
     if (position > this.#position) this.#position = position;
   }
 
-  /** True when the history holds events that were not looked at yet. */
+  /** True when there are contents, or events in the history, that were not looked at yet. */
   get behind(): boolean {
-    return !this.#failed && this.#position < this.#collection.history.written;
+    if (this.#failed) return false;
+    return this.#initial.length > 0 || this.#position < this.#collection.history.written;
   }
 
-  /** What is left of the initial batches. */
-  takeInitial(): readonly Event[] | undefined {
-    return this.#initial.shift()?.();
+  /** Lets go of what only a watch that goes on needs. */
+  release(): void {
+    this.#initial = [];
+    this.#query = undefined;
+    this.#failed = true;
   }
 
-  /** Everything that is pending, as one batch that is not empty; undefined when there is nothing. */
-  take(): readonly Event[] | undefined {
-    const initial = this.takeInitial();
-    if (initial !== undefined) return initial;
+  /** What is left of the initial batches; undefined also when nothing of it matched within the slice. */
+  takeInitial(inSlices: boolean): readonly Event[] | undefined {
+    const [first] = this.#initial;
+    if (!(first instanceof PendingContents)) return this.#initial.shift() && first?.();
+    const batch = first.take(inSlices ? this.#collection.slices.watches : undefined);
+    if (first.isDone) this.#initial.shift();
+    return batch.length === 0 ? undefined : batch;
+  }
+
+  /**
+   * Everything that is pending, as one batch that is not empty; undefined when there is nothing.
+   *
+   * @param inSlices - Stops when the present slice of work is spent. The cursor is then still {@link behind}.
+   */
+  take(inSlices: boolean): readonly Event[] | undefined {
+    if (this.#initial.length > 0) return this.takeInitial(inSlices);
     const { history } = this.#collection;
     while (!this.#failed && this.#position < history.written) {
-      if (this.#position < history.oldestReadable) return this.#fellBehind();
+      if (this.#position < history.oldestReadable) return this.#fellBehind(inSlices);
       const events = history.since(this.#position);
-      this.#position = history.written;
-      const batch = this.#filter(events);
+      const batch = this.#query === undefined ? this.#mine(events) : this.#matching(events, this.#query, inSlices);
       if (batch.length > 0) return batch;
+      if (inSlices && this.behind) return undefined;
     }
     return undefined;
   }
 
-  #filter(events: readonly Event[]): readonly Event[] {
+  #mine(events: readonly Event[]): readonly Event[] {
     const { id } = this;
-    const mine = id === undefined ? events : events.filter(({ resource }) => resource?.metadata.id === id);
-    const query = this.#query;
-    if (query === undefined) return mine;
-    return mine.map((event) => this.#asSeen(event, query)).filter((event) => event !== undefined);
+    this.#position += events.length;
+    return id === undefined ? events : events.filter(({ resource }) => resource?.metadata.id === id);
+  }
+
+  #matching(events: readonly Event[], query: CompiledQuery, inSlices: boolean): readonly Event[] {
+    const { watches } = this.#collection.slices;
+    const stride = strideOf(query);
+    const seen: Event[] = [];
+    let count = 0;
+    for (const event of events) {
+      if (inSlices && count % stride === 0 && watches.isSpent) break;
+      count++;
+      const shown = this.#asSeen(event, query);
+      if (shown !== undefined) seen.push(shown);
+    }
+    this.#position += count;
+    return seen;
   }
 
   /** The event as a watcher of `query` sees it: a resource that comes to match is created, one that ceases to, destroyed. */
@@ -87,8 +120,8 @@ export class Cursor {
     return rewriteEvent(event, matches ? EventType.created : EventType.destroyed, this.#collection.bookmarks);
   }
 
-  #fellBehind(): readonly Event[] {
-    return this.#overrun === "error" ? [this.#overrunError()] : this.#resync();
+  #fellBehind(inSlices: boolean): readonly Event[] {
+    return this.#overrun === "error" ? [this.#overrunError()] : this.#resync(inSlices);
   }
 
   #overrunError(): Event {
@@ -100,7 +133,7 @@ export class Cursor {
     return Object.freeze({ type: EventType.errored, error: new StateError("watch_overrun", text) });
   }
 
-  #resync(): readonly Event[] {
+  #resync(inSlices: boolean): readonly Event[] {
     const collection = this.#collection;
     this.#position = collection.history.written;
     const start = historyEvent(
@@ -111,7 +144,8 @@ export class Cursor {
       collection.bookmarks,
     );
     if (this.id !== undefined) return [start, presentEvent(collection, this.id)];
-    return [start, ...contents(collection, collection.list(this.#query), this.#position)];
+    this.#initial.push(new PendingContents(collection, this.#query, this.#position));
+    return [start, ...(this.takeInitial(inSlices) ?? [])];
   }
 }
 
@@ -121,11 +155,4 @@ export function presentEvent(collection: Collection, id: string): Event {
   return resource === undefined
     ? initialEvent(createTombstone({ ...collection.kind, id }), false)
     : initialEvent(resource, true);
-}
-
-/** A list as `Created` events, then `Bootstrapped`, which carries the position before `position`. */
-export function contents(collection: Collection, list: readonly Resource[], position: number): readonly Event[] {
-  const events = list.map((resource) => initialEvent(resource, true));
-  events.push(historyEvent(EventType.bootstrapped, collection.marker, undefined, position - 1, collection.bookmarks));
-  return events;
 }

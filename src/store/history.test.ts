@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createResource, resourceBytes } from "../resource/index.ts";
 import { EventType, type Event } from "../state/index.ts";
-import { Bookmarks } from "./bookmark.ts";
+import { Bookmarks, createEpoch } from "./bookmark.ts";
 import { historyEvent } from "./history-event.ts";
 import { resolveHistoryOptions, type HistoryOptions } from "./history-options.ts";
 import { History } from "./history.ts";
@@ -12,7 +12,7 @@ const resource = createResource({ ...KIND, id: "one" }, { text: "x".repeat(100) 
 const eventBytes = 64 + resourceBytes(resource);
 
 function setUp(options: HistoryOptions) {
-  const bookmarks = new Bookmarks(KIND);
+  const bookmarks = new Bookmarks(KIND, createEpoch());
   const history = new History(resolveHistoryOptions(options), bookmarks);
   const publish = (count: number): void => {
     for (let i = 0; i < count; i++) {

@@ -59,6 +59,8 @@ export class History {
     const dropped = this.#ring[slot];
     if (dropped !== undefined) this.#bytes -= eventBytes(dropped);
     this.#ring[slot] = event;
+    // What it holds up to now is nothing that anyone asks for again, and may be overwritten.
+    this.#shared = undefined;
     this.#bytes += eventBytes(event);
     this.#written++;
     this.#oldest = Math.max(this.#oldest, this.#written - this.#capacity);

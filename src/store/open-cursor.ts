@@ -2,13 +2,13 @@ import { formatPointer, StateError } from "../resource/index.ts";
 import {
   EventType,
   type CompiledQuery,
-  type Event,
   type OverrunPolicy,
   type WatchKindOptions,
   type WatchOptions,
 } from "../state/index.ts";
 import type { Collection } from "./collection.ts";
-import { contents, Cursor, presentEvent } from "./cursor.ts";
+import { Cursor, presentEvent, type InitialBatch } from "./cursor.ts";
+import { PendingContents } from "./pending-contents.ts";
 import { historyEvent } from "./history-event.ts";
 
 /**
@@ -26,7 +26,7 @@ export function openResourceCursor(
   const { history } = collection;
   const tailEvents = checkReplay(what, options);
   let position = history.written;
-  const initial: (() => readonly Event[])[] = [];
+  const initial: InitialBatch[] = [];
   if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark, 0);
   else if (tailEvents > 0) position = history.tail(tailEvents, ({ resource }) => resource?.metadata.id === id);
   else {
@@ -52,10 +52,9 @@ export function openKindCursor(
   let position = history.written;
   if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark, -1);
   else if (tailEvents > 0) position = history.tail(tailEvents, () => true);
-  const initial: (() => readonly Event[])[] = [];
+  const initial: InitialBatch[] = [];
   if (options.bootstrap === true) {
-    const list = collection.list(query);
-    initial.push(() => contents(collection, list, position));
+    initial.push(new PendingContents(collection, query, position));
   }
   if (options.bootstrapBookmark === true) {
     initial.push(() => [historyEvent(EventType.noop, marker, undefined, position - 1, bookmarks)]);

@@ -30,13 +30,13 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
   }
 
   /** What is pending, or undefined. */
-  protected abstract take(): T | undefined;
+  protected abstract take(inSlices: boolean): T | undefined;
 
   /** What was pending when the watch began, or was taken from the history before. */
-  protected abstract takeEarlier(): T | undefined;
+  protected abstract takeEarlier(inSlices: boolean): T | undefined;
 
   takePending(): T | undefined {
-    return this.#ended ? undefined : this.take();
+    return this.#ended ? undefined : this.take(false);
   }
 
   onPending(listener: () => void, onEnd?: () => void): void {
@@ -70,16 +70,16 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
   wake(position?: number): void {
     if (this.#deliver === undefined) return;
     if (position !== undefined) this.#cursor.skipTo(position);
-    const value = this.take();
+    const value = this.take(true);
     if (value === undefined) this.#wait();
     else this.#settle({ value, done: false });
   }
 
   #takeUnlessGathering(): T | undefined {
     if (this.#ended) return undefined;
-    const earlier = this.takeEarlier();
+    const earlier = this.takeEarlier(true);
     if (earlier !== undefined || this.#wakeups.gathering) return earlier;
-    const value = this.take();
+    const value = this.take(true);
     if (value !== undefined) this.#wakeups.served();
     return value;
   }
@@ -119,6 +119,7 @@ abstract class MemoryWatch<T> implements Watch<T>, WaitingWatcher {
     this.#ended = true;
     this.#signal?.removeEventListener("abort", this.#end);
     this.#wakeups.closed(this);
+    this.#cursor.release();
     if (this.#listener !== undefined) this.#wakeups.unlisten(this.#listener);
     if (this.#deliver !== undefined) {
       this.#wakeups.forget(this, this.#waitsFor);
@@ -144,12 +145,12 @@ export class BatchWatch extends MemoryWatch<readonly Event[]> {
     this.#batches = cursor;
   }
 
-  protected override take(): readonly Event[] | undefined {
-    return this.#batches.take();
+  protected override take(inSlices: boolean): readonly Event[] | undefined {
+    return this.#batches.take(inSlices);
   }
 
-  protected override takeEarlier(): readonly Event[] | undefined {
-    return this.#batches.takeInitial();
+  protected override takeEarlier(inSlices: boolean): readonly Event[] | undefined {
+    return this.#batches.takeInitial(inSlices);
   }
 }
 
@@ -164,12 +165,12 @@ export class EventWatch extends MemoryWatch<Event> {
     this.#batches = cursor;
   }
 
-  protected override take(): Event | undefined {
-    return this.#takeFrom(this.#batch.length > this.#index ? undefined : this.#batches.take());
+  protected override take(inSlices: boolean): Event | undefined {
+    return this.#takeFrom(this.#batch.length > this.#index ? undefined : this.#batches.take(inSlices));
   }
 
-  protected override takeEarlier(): Event | undefined {
-    return this.#takeFrom(this.#batch.length > this.#index ? undefined : this.#batches.takeInitial());
+  protected override takeEarlier(inSlices: boolean): Event | undefined {
+    return this.#takeFrom(this.#batch.length > this.#index ? undefined : this.#batches.takeInitial(inSlices));
   }
 
   /** The next event of the batch at hand, or of the one that follows it. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
 import { createResource } from "../resource/index.ts";
 import { EventType } from "../state/index.ts";
-import { Bookmarks } from "./bookmark.ts";
+import { Bookmarks, createEpoch } from "./bookmark.ts";
 import { historyEvent } from "./history-event.ts";
 import { resolveHistoryOptions } from "./history-options.ts";
 import { History } from "./history.ts";
@@ -26,7 +26,7 @@ class Watcher implements WaitingWatcher {
 }
 
 function setUp(maxCapacity = 100) {
-  const bookmarks = new Bookmarks(KIND);
+  const bookmarks = new Bookmarks(KIND, createEpoch());
   const history = new History(resolveHistoryOptions({ maxCapacity }), bookmarks);
   const wakeups = new WatcherWakeups(history, new ManualClock());
   const publish = (id = "one"): void => {

@@ -53,9 +53,15 @@ export class WatcherWakeups {
     this.#beginTurn();
   }
 
-  /** Makes sure of a wake-up at the end of a turn that is {@link gathering}. */
+  /** Watches that have not ended. */
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  /** Makes sure of a wake-up at the end of the turn. */
   wakeAtEndOfTurn(): void {
     this.#wakeAtEnd = true;
+    if (!this.#turnHasWoken) this.#beginTurn();
   }
 
   opened(watcher: WaitingWatcher): void {

@@ -6,6 +6,9 @@ import { wrapState } from "../wrap-state.ts";
 
 const [a, b] = [Int.in("a"), Int.in("b")];
 
+/** A store that says that it has to be kept. */
+const held = (store: MemoryNamespace): MemoryNamespace => Object.assign(store, { usage: () => "held" as const });
+
 describe("NamespaceRouter", () => {
   test("keeps namespaces apart: resources, histories and watches", async () => {
     await using state = wrapState(new NamespaceRouter((namespace) => new MemoryNamespace(namespace)));
@@ -28,11 +31,11 @@ describe("NamespaceRouter", () => {
     }
   });
 
-  test("makes one store for a namespace, when it is first named", async () => {
+  test("makes one store for a namespace that holds something, when it is first named", async () => {
     const built: string[] = [];
     const router = new NamespaceRouter((namespace) => {
       built.push(namespace);
-      return new MemoryNamespace(namespace);
+      return held(new MemoryNamespace(namespace));
     });
     expect(built).toEqual([]);
     await Promise.all([router.list(a), router.get(a.ref("x")).catch(() => undefined), router.list(b), router.list(a)]);
@@ -73,7 +76,7 @@ describe("NamespaceRouter", () => {
   test("disposes every store once, and opens none afterwards", async () => {
     const disposed: string[] = [];
     const router = new NamespaceRouter((namespace) =>
-      Object.assign(new MemoryNamespace(namespace), {
+      Object.assign(held(new MemoryNamespace(namespace)), {
         [Symbol.asyncDispose]: () => {
           disposed.push(namespace);
           return namespace === "c" ? Promise.resolve() : Promise.reject(new Error(`${namespace} is stuck`));
@@ -92,7 +95,7 @@ describe("NamespaceRouter", () => {
   test("passes the one failure of a disposal on as it is", async () => {
     const stuck = new Error("stuck");
     const failing = { [Symbol.asyncDispose]: () => Promise.reject(stuck) };
-    const router = new NamespaceRouter((namespace) => Object.assign(new MemoryNamespace(namespace), failing));
+    const router = new NamespaceRouter((namespace) => Object.assign(held(new MemoryNamespace(namespace)), failing));
     await router.list(a);
     await expect(router[Symbol.asyncDispose]()).rejects.toBe(stuck);
   });

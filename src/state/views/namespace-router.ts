@@ -11,15 +11,23 @@ import type {
   WatchKindOptions,
   WatchOptions,
 } from "../options.ts";
-import { RefusingStore } from "./refusing-store.ts";
+
+interface TentativeStore {
+  readonly store: CoreState;
+  /** Calls that are under way: only a store without any is let go. */
+  calls: number;
+}
 
 /**
  * Gives each namespace a store of its own: same type and id in two namespaces are different resources, with different
- * histories. Stores are made when their namespace is first named, by reads as well, and kept; the router disposes them.
+ * histories. A store is made when its namespace is named, and kept, unless it says that it holds nothing: reads of
+ * namespaces that do not exist leave nothing behind. The router disposes those that it keeps.
  */
 export class NamespaceRouter implements CoreState {
   readonly #build: (namespace: string) => CoreState;
   readonly #stores = new Map<string, CoreState>();
+  /** Stores that have not been seen to hold anything that has to be kept. */
+  readonly #tentative = new Map<string, TentativeStore>();
   #disposal: Promise<void> | undefined;
 
   /** @param build - Makes the store of a namespace. It may throw for namespaces that it does not accept. */
@@ -28,59 +36,85 @@ export class NamespaceRouter implements CoreState {
   }
 
   get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
-    return this.#storeOf(pointer.namespace).get(pointer, options);
+    return this.#on(pointer.namespace, (store) => store.get(pointer, options));
   }
 
   getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    return getOrNull(this.#storeOf(pointer.namespace), pointer, options);
+    return this.#on(pointer.namespace, (store) => getOrNull(store, pointer, options));
   }
 
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    return this.#storeOf(kind.namespace).list(kind, options);
+    return this.#on(kind.namespace, (store) => store.list(kind, options));
   }
 
   create(resource: Resource, options?: CreateOptions): Promise<Resource> {
-    return this.#storeOf(resource.metadata.namespace).create(resource, options);
+    return this.#on(resource.metadata.namespace, (store) => store.create(resource, options));
   }
 
   update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
-    return this.#storeOf(resource.metadata.namespace).update(resource, options);
+    return this.#on(resource.metadata.namespace, (store) => store.update(resource, options));
   }
 
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
-    return this.#storeOf(pointer.namespace).destroy(pointer, options);
+    return this.#on(pointer.namespace, (store) => store.destroy(pointer, options));
   }
 
   watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
-    return this.#storeOf(pointer.namespace).watch(pointer, options);
+    return this.#on(pointer.namespace, (store) => store.watch(pointer, options));
   }
 
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    return this.#storeOf(kind.namespace).watchKind(kind, options);
+    return this.#on(kind.namespace, (store) => store.watchKind(kind, options));
   }
 
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    return this.#storeOf(kind.namespace).watchKindBatches(kind, options);
+    return this.#on(kind.namespace, (store) => store.watchKindBatches(kind, options));
   }
 
   /** Disposes the stores of all namespaces. Idempotent. */
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#disposal ??= disposeAll([...this.#stores.values()]));
+    return (this.#disposal ??= disposeAll([
+      ...this.#stores.values(),
+      ...this.#tentative.values().map(({ store }) => store),
+    ]));
   }
 
-  #storeOf(namespace: string): CoreState {
-    return this.#stores.get(namespace) ?? this.#open(namespace);
+  #on<T>(namespace: string, call: (store: CoreState) => Promise<T>): Promise<T> {
+    const store = this.#stores.get(namespace);
+    return store === undefined ? this.#onTentative(namespace, call) : call(store);
   }
 
-  /** What the builder throws is the operation's failure. */
-  #open(namespace: string): CoreState {
+  /** A call on a store that may turn out to hold nothing. What the builder throws is the call's failure. */
+  async #onTentative<T>(namespace: string, call: (store: CoreState) => Promise<T>): Promise<T> {
+    const tentative = this.#tentative.get(namespace) ?? this.#open(namespace);
+    tentative.calls++;
     try {
-      const store = this.#buildStore(namespace);
-      this.#stores.set(namespace, store);
-      return store;
-    } catch (error) {
-      return new RefusingStore(error);
+      return await call(tentative.store);
+    } finally {
+      tentative.calls--;
+      this.#settle(namespace, tentative);
     }
+  }
+
+  #open(namespace: string): TentativeStore {
+    const tentative = { store: this.#buildStore(namespace), calls: 0 };
+    // Two for each that is added, so that they cannot gather.
+    for (const [other, waiting] of [...this.#tentative].slice(0, 2)) {
+      this.#tentative.delete(other);
+      this.#tentative.set(other, waiting);
+      this.#settle(other, waiting);
+    }
+    this.#tentative.set(namespace, tentative);
+    return tentative;
+  }
+
+  /** Keeps a store that holds something, and lets go of one that holds nothing. */
+  #settle(namespace: string, { store, calls }: TentativeStore): void {
+    if (calls > 0 || this.#tentative.get(namespace)?.store !== store) return;
+    const usage = store.usage?.() ?? "held";
+    if (usage === "watched") return;
+    this.#tentative.delete(namespace);
+    if (usage === "held") this.#stores.set(namespace, store);
   }
 
   #buildStore(namespace: string): CoreState {
