@@ -13,7 +13,6 @@ const config: ViteUserConfig = defineConfig({
   test: {
     reporters: report === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     maxWorkers: 2,
-    passWithNoTests: true,
     coverage: { include: ["src/**/*.ts"], exclude: ["src/**/*.test.ts", "src/**/*.test-d.ts"] },
     projects: [
       {

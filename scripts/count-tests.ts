@@ -1,4 +1,4 @@
-// Prints "PASSED FAILED" of the vitest JSON report whose path is the first argument. A file that fails without a failing
+// Prints "PASSED FAILED SKIPPED" of the vitest JSON report whose path is the first argument. A file that fails without a failing
 // test in it (it does not load, or something still ran after it) counts as one failure.
 
 import { readFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { z } from "zod";
 const Report = z.object({
   numPassedTests: z.number(),
   numFailedTests: z.number(),
+  numPendingTests: z.number(),
   testResults: z.array(z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) })),
 });
 
@@ -14,4 +15,4 @@ const report = Report.parse(JSON.parse(readFileSync(process.argv[2] ?? "", "utf8
 const brokenFiles = report.testResults.filter(
   (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
 );
-console.log(report.numPassedTests, report.numFailedTests + brokenFiles.length);
+console.log(report.numPassedTests, report.numFailedTests + brokenFiles.length, report.numPendingTests);
