@@ -71,7 +71,7 @@ describe.runIf(HAS_PROC)("kill -9 of the supervisor", { timeout: 60_000 + ROUNDS
       await using program = new SupervisorProgram(folder.path);
       // From before the first process to some time after the last one, a little later each round.
       if (round % 4 !== 0) await program.says(/keeping/);
-      await new Promise((resolve) => setTimeout(resolve, (round * 37) % 700));
+      await new Promise((resolve) => setTimeout(resolve, (round * 37) % 400));
       program.kill("SIGKILL");
       await program.ended();
     }

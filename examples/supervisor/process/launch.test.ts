@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { tmpdir } from "node:os";
 import type { Readable } from "node:stream";
@@ -77,6 +79,31 @@ describe("launch", () => {
       } finally {
         for (const one of await marked()) process.kill(one.pid, "SIGKILL");
         if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+        for (const stream of child.stdio) stream?.destroy();
+      }
+    },
+  );
+
+  const canLimit = HAS_PROC && process.getuid?.() === 0 && existsSync("/usr/bin/prlimit");
+  test.runIf(canLimit)(
+    "where the system refuses the mark, it says so, and the environment still carries it",
+    async () => {
+      const limit = (locks: string) => execFileSync("prlimit", ["--pid", String(process.pid), `--locks=${locks}`]);
+      const mark = newMark(RECORDS, "b");
+      limit("0:0");
+      const { child, pid, exited, unmarked, release } = await launch(["sleep", "1000"], {
+        cwd: "/",
+        env: {},
+        mark,
+      }).finally(() => limit("unlimited:unlimited"));
+      release();
+      try {
+        expect(await unmarked).toBe(true);
+        const { number } = mark;
+        await expect.poll(() => findMarked(RECORDS)).toMatchObject([{ pid, number, service: "b" }]);
+      } finally {
+        child.kill("SIGKILL");
+        await exited;
         for (const stream of child.stdio) stream?.destroy();
       }
     },
