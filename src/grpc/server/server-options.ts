@@ -17,7 +17,10 @@ export interface StateServerOptions {
    * certificate are refused. Unix sockets have their permissions instead.
    */
   readonly tls?: ServerTls | undefined;
-  /** Tokens of which every call must carry one, as `authorization: Bearer TOKEN`. Default: no call needs one. */
+  /**
+   * Tokens of which every call must carry one, as `authorization: Bearer TOKEN`; those of the health service need none.
+   * Default: no call needs one.
+   */
   readonly tokens?: Iterable<BearerToken | string> | undefined;
   /** Decides on every operation. Default: whoever may call may do everything. */
   readonly access?: CallAccessRule | undefined;

@@ -5,6 +5,7 @@ import type { CoreState } from "../../state/index.ts";
 import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../../rpc/index.ts";
 import { encodeServerVersion, ownVersion, SERVER_VERSION_PATH } from "../server-version.ts";
 import { BearerTokens } from "./bearer-tokens.ts";
+import { healthMethods, isHealthCall } from "./health-methods.ts";
 import { listMethod } from "./list-method.ts";
 import type { StateServerOptions } from "./server-options.ts";
 import { StateService } from "./state-service.ts";
@@ -48,9 +49,10 @@ export class StateServer implements AsyncDisposable {
         ...unaryMethods(this.#service),
         listMethod(this.#service),
         watchMethod(this.#service),
+        ...healthMethods(this.#service.watches),
         [SERVER_VERSION_PATH, { kind: "unary", handler: async () => encodeServerVersion(await ownVersion()) }],
       ]),
-      authorize: tokens && ((call) => tokens.authenticate(call)),
+      authorize: tokens && ((call) => (isHealthCall(call) ? undefined : tokens.authenticate(call))),
       maxReceivedMessageBytes: count("maxMessageBytes", options.maxMessageBytes ?? 32 * MIB),
       maxConcurrentCalls: options.maxCallsPerConnection ?? 11_000,
       maxCallsPerSecond: options.maxCallsPerSecond,
