@@ -65,11 +65,10 @@ describe.skipIf(!hasGo)("grpcurl", () => {
     await run("go", ["install", GRPCURL], { env: { ...process.env, GOBIN: join(folder, "bin"), GOFLAGS: "" } });
   }, BUILD_MS);
 
-  const call = (method: string, request: object, file = "cosi/resource/state.proto"): Promise<string> =>
-    output(program, [
-      ...["-plaintext", "-unix", "-import-path", "proto", "-proto", file, "-d", JSON.stringify(request)],
-      ...[socket, method],
-    ]);
+  const call = (method: string, request: object): Promise<string> => {
+    const protos = ["-import-path", "proto", "-proto", "cosi/resource/state.proto"];
+    return output(program, ["-plaintext", "-unix", ...protos, "-d", JSON.stringify(request), socket, method]);
+  };
 
   test("gets, lists, writes, and shows statuses", async () => {
     const web = { namespace: "default", type: Service.type, id: "web" };

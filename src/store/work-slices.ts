@@ -3,7 +3,7 @@ import type { Resource } from "../resource/index.ts";
 import type { CompiledQuery } from "../state/index.ts";
 
 /** Filtering takes no longer than this before other work has its turn. Unit: milliseconds. */
-export const SLICE_MS = 4;
+const SLICE_MS = 4;
 
 /** So much is compared between two looks at the clock, in the unit of {@link CompiledQuery.cost}. */
 const COST_PER_LOOK = 2_000;
