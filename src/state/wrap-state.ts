@@ -27,6 +27,7 @@ import type {
   WatchKindOptions,
   WatchOptions,
 } from "./options.ts";
+import { openWatch } from "./derive/follow-watch.ts";
 import { signalWithTeardown } from "./derive/signal-with-teardown.ts";
 import type { State, TeardownSignal, WatchCondition } from "./state.ts";
 import { teardown, teardownAndDestroy } from "./derive/teardown.ts";
@@ -196,7 +197,7 @@ export class WrappedState implements State {
     checkWatchCondition(condition);
     const { signal } = options;
     signal?.throwIfAborted();
-    const watch = await this.#core.watch(pointer, { signal });
+    const watch = await openWatch(this.#core, pointer, signal);
     return watchFor(type === undefined ? watch : castWatch(type, watch), pointer, condition, signal);
   }
 

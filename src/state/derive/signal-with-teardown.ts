@@ -4,6 +4,7 @@ import type { CoreState, Watch } from "../core-state.ts";
 import { EventType, type Event } from "../event.ts";
 import type { CallOptions } from "../options.ts";
 import type { TeardownSignal } from "../state.ts";
+import { eventsOf, openWatch } from "./follow-watch.ts";
 import { watchEnded } from "./watch-ended.ts";
 
 /** Opens the watch behind the signal. The signal never aborts before the turn in which the call resolved is over. */
@@ -14,7 +15,7 @@ export async function signalWithTeardown(
   { signal }: CallOptions,
 ): Promise<TeardownSignal> {
   signal?.throwIfAborted();
-  const watch = await core.watch(pointer, { signal });
+  const watch = await openWatch(core, pointer, signal);
   return new WatchedSignal(watch, clock, pointer, signal);
 }
 
@@ -26,6 +27,8 @@ class WatchedSignal implements TeardownSignal {
   #created: string | undefined;
   readonly #parent: AbortSignal | undefined;
   readonly #onParentAbort = (): void => this.#abort(this.#parent?.reason);
+  /** Ends the wait for the next event, and with it the watch. */
+  readonly #stop = new AbortController();
   readonly #pump: Promise<void>;
   #disposed = false;
 
@@ -45,6 +48,7 @@ class WatchedSignal implements TeardownSignal {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     this.#parent?.removeEventListener("abort", this.#onParentAbort);
+    this.#stop.abort();
     await this.#watch[Symbol.asyncDispose]();
     await this.#pump;
   }
@@ -53,10 +57,11 @@ class WatchedSignal implements TeardownSignal {
   async #follow(): Promise<void> {
     try {
       if (this.#parent?.aborted === true) throw this.#parent.reason;
-      for await (const event of this.#watch) {
+      for await (const event of eventsOf(this.#watch, this.#stop.signal)) {
         if (this.#disposed) return;
         const reason = this.#reasonIn(event);
-        if (reason !== undefined) throw reason;
+        // Before the watch is released, which may take its time.
+        if (reason !== undefined) this.#abort(reason);
       }
       throw watchEnded(this.#pointer, this.#parent);
     } catch (reason) {
@@ -83,6 +88,7 @@ class WatchedSignal implements TeardownSignal {
   #abort(reason: unknown): void {
     this.#parent?.removeEventListener("abort", this.#onParentAbort);
     this.#controller.abort(reason);
+    this.#stop.abort(reason);
   }
 }
 

@@ -17,6 +17,7 @@ import { EventType } from "../event.ts";
 import { withState } from "./finalizer-operations.ts";
 import type { DestroyOptions } from "../options.ts";
 import { deriveUntilWritten } from "./update-with-conflicts.ts";
+import { eventsOf, openWatch } from "./follow-watch.ts";
 import { watchEnded } from "./watch-ended.ts";
 
 /** Resolves to true when the resource has no finalizers. */
@@ -98,8 +99,8 @@ function moveToTearingDown(
  */
 async function waitForRelease(core: CoreState, going: Resource, signal: AbortSignal | undefined): Promise<boolean> {
   const { metadata } = going;
-  const watch = await core.watch(withLife(metadata, undefined), { signal });
-  for await (const event of watch) {
+  const watch = await openWatch(core, withLife(metadata, undefined), signal);
+  for await (const event of eventsOf(watch, signal)) {
     switch (event.type) {
       case EventType.errored:
         throw event.error;

@@ -4,6 +4,7 @@ import {
   changeResource,
   formatReference,
   hasCode,
+  nextVersion,
   Phase,
   StateError,
   type Change,
@@ -29,7 +30,7 @@ export interface Derivation {
 
 /**
  * The loop behind all read-change-write operations. A version conflict starts it over with a fresh read, after a turn
- * of the event loop: others get theirs, and a read that is served from a cache can catch up.
+ * of the event loop: others get theirs. A read that is served from a cache waits until that knows a later version.
  *
  * @throws {StateError} `version_conflict` only when the life that `pointer` names is over.
  */
@@ -38,10 +39,11 @@ export async function deriveUntilWritten(
   clock: Pick<Clock, "defer">,
   { pointer, derive, owner, expectedPhase, signal }: Derivation,
 ): Promise<Resource> {
+  let atLeast: string | undefined;
   let refusal: { readonly owner: string; readonly error: unknown } | undefined;
   for (;;) {
     signal?.throwIfAborted();
-    const current = await core.get(pointer, { signal });
+    const current = await core.get(pointer, atLeast === undefined ? { signal } : { signal, atLeast });
     assertSameLife(pointer, current.metadata);
     // Writing as the owner that was just read fails when somebody took the resource over since, and only then is a
     // second attempt any better.
@@ -55,6 +57,7 @@ export async function deriveUntilWritten(
     } catch (error) {
       if (owner === "stored" && hasCode(error, "owner_conflict")) refusal = { owner: current.metadata.owner, error };
       else if (!hasCode(error, "version_conflict")) throw error;
+      else atLeast = nextVersion(current.metadata.version);
     }
     await new Promise<void>((resolve) => clock.defer(resolve));
   }

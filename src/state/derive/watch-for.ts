@@ -13,8 +13,10 @@ import {
   type Resource,
   type Tombstone,
 } from "../../resource/index.ts";
+import { abortable } from "../../internal/abortable.ts";
 import type { Watch } from "../core-state.ts";
 import { EventType, type CreatedEvent, type DestroyedEvent, type UpdatedEvent } from "../event.ts";
+import { eventsOf } from "./follow-watch.ts";
 import type { WatchCondition } from "../state.ts";
 import { watchEnded } from "./watch-ended.ts";
 
@@ -42,7 +44,7 @@ export async function watchFor(
 ): Promise<Resource | Tombstone> {
   let known: Change | undefined;
   let resynced = false;
-  for await (const event of watch) {
+  for await (const event of eventsOf(watch, signal)) {
     switch (event.type) {
       case EventType.errored:
         throw event.error;
@@ -57,7 +59,7 @@ export async function watchFor(
       case EventType.destroyed:
         for (const change of resynced ? changesBetween(known, event) : [event]) {
           const seen = asSeenFrom(pointer, known, change);
-          if (await isMet(condition, seen)) return seen.resource;
+          if (await isMet(condition, seen, signal)) return seen.resource;
           if (lifeOf(pointer) !== undefined && seen.type === EventType.destroyed) throw lifeEnded(pointer);
         }
         known = event;
@@ -68,10 +70,17 @@ export async function watchFor(
   throw watchEnded(pointer, signal);
 }
 
-async function isMet({ events, where, finalizersEmpty, phases }: WatchCondition, event: Change): Promise<boolean> {
+async function isMet(
+  { events, where, finalizersEmpty, phases }: WatchCondition,
+  event: Change,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   const { type, resource } = event;
   if (events !== undefined && !events.includes(type)) return false;
-  if (where !== undefined && !(await where(resource))) return false;
+  if (where !== undefined) {
+    const holds = where(resource);
+    if (!(await (signal === undefined || typeof holds === "boolean" ? holds : abortable(holds, signal)))) return false;
+  }
   if (finalizersEmpty === true && (type === EventType.destroyed || resource.metadata.finalizers.length > 0))
     return false;
   return phases === undefined || (phases as readonly Phase[]).includes(resource.metadata.phase);
