@@ -11,7 +11,7 @@ import { turns } from "./engine-fixture.ts";
 /** A State to watch, and how it ends. */
 interface Given {
   readonly state: State;
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 const given = (state: State): Given => ({ state, end: async () => state[Symbol.asyncDispose]() });
