@@ -65,6 +65,10 @@ describe.skipIf(!hasGo)("our client on the Go implementation's server [transport
     const skip = {
       "an update that was made from an earlier life is a version conflict": reason,
       "a change of an earlier life starts over when it is written": reason,
+      "a watch of a resource can go on from its first event, however quiet the resource and its kind":
+        "Go's State in memory gives the first event of such a watch no bookmark",
+      "a watch of a resource tells its position when asked, behind the present state and before what it replays":
+        "Go's server knows bootstrapBookmark for watches of a kind alone; ours fails such a watch with unsupported",
     };
     stateConformance({ test }, { newState: () => connect(shared.address, { types }), namespaces, skip });
   });

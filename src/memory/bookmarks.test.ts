@@ -53,17 +53,47 @@ describe("the range of bookmarks that are taken", () => {
     expect(idsOf(pending(ofOne))).toEqual(["24"]);
   });
 
-  test("begins before the first event for a kind, and with the first event for one resource [state 175]", async () => {
+  test("begins before the first event, of a kind and of one resource [state 175]", async () => {
     await using state = new MemoryState({ history });
     const empty = await state.watchKind(PathResource, { bootstrap: true });
     const [{ bookmark: startFromBookmark } = {}] = pending(empty);
     await write(state, 6);
     const all = await state.watchKind(PathResource, { startFromBookmark });
     expect(idsOf(pending(all))).toEqual(["0", "1", "2", "3", "4", "5"]);
-    await expectInvalid(state.watch(PathResource.ref("0"), { startFromBookmark }));
+    expect(idsOf(pending(await state.watch(PathResource.ref("0"), { startFromBookmark })))).toEqual(["0"]);
     // With one event more it is too old for a kind, too.
     await state.create(PathResource.create("6", {}));
     await expectInvalid(state.watchKind(PathResource, { startFromBookmark }));
+    await expectInvalid(state.watch(PathResource.ref("0"), { startFromBookmark }));
+  });
+
+  test("of one resource is there from the first event on, with the revision of its kind", async () => {
+    await using state = new MemoryState({ history });
+    const ref = PathResource.ref("0");
+    const first = await state.watch(ref, { bootstrapBookmark: true });
+    const [nothing, noop] = [first.takePending?.(), first.takePending?.()];
+    expect([nothing, noop]).toMatchObject([
+      { type: "Destroyed", revision: 0 },
+      { type: "Noop", revision: 0 },
+    ]);
+    expect(nothing?.bookmark).toEqual(noop?.bookmark);
+    await write(state, 3);
+    const second = await state.watch(ref);
+    const present = second.takePending?.();
+    expect(present).toMatchObject({ type: "Created", revision: 3 });
+    expect(present?.bookmark).toBeInstanceOf(Uint8Array);
+  });
+
+  test("of one resource is there after a resync, too", async () => {
+    await using state = new MemoryState({ history });
+    const watch = await state.watch(PathResource.ref("0"));
+    watch.takePending?.();
+    await write(state, 40);
+    const [resynced, present] = [watch.takePending?.(), watch.takePending?.()];
+    expect([resynced, present]).toMatchObject([{ type: "Resynced" }, { type: "Created", revision: 40 }]);
+    await state.destroy(PathResource.ref("0"));
+    const rest = await state.watch(PathResource.ref("0"), { startFromBookmark: present?.bookmark });
+    expect(rest.takePending?.()).toMatchObject({ type: "Destroyed", revision: 41 });
   });
 
   test("is everything as long as the history grows instead of losing events", async () => {

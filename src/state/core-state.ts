@@ -73,7 +73,8 @@ export interface CoreState {
    */
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
   /**
-   * Watches one resource, which need not exist: its present state first, unless replaying, then every change.
+   * Watches one resource, which need not exist: its present state first, unless replaying, then every change. Each event
+   * has a position to start another watch from, the first one included, where the State keeps positions.
    *
    * @throws {StateError} `invalid` for contradictory options, `invalid_bookmark`.
    */

@@ -14,8 +14,9 @@ export type EventType = (typeof EventType)[keyof typeof EventType];
 
 interface EventBase {
   /**
-   * Opaque position in the history, to start a later watch from; absent on the synthetic events that describe the
-   * contents at the start. Each read gives a copy.
+   * Opaque position in the history, to start a later watch from. The events that describe the contents of a kind at the
+   * start have none, as only `Bootstrapped`, their end, does; the present state of one resource has the position of the
+   * start. Each read gives a copy.
    */
   readonly bookmark?: Uint8Array | undefined;
   /** Number of changes of the kind up to and including this one, where the State counts them. */

@@ -61,6 +61,8 @@ export interface WatchOptions extends CallOptions {
   readonly tailEvents?: number | undefined;
   /** Replays everything after this event. Excludes `tailEvents`. */
   readonly startFromBookmark?: Uint8Array | undefined;
+  /** Delivers a `Noop` event that carries the start position: after the present contents, before replays. Default: false. */
+  readonly bootstrapBookmark?: boolean | undefined;
   /** Default: the State's own, `resync`. */
   readonly overrun?: OverrunPolicy | undefined;
 }
@@ -69,6 +71,4 @@ export interface WatchOptions extends CallOptions {
 export interface WatchKindOptions extends WatchOptions, Query {
   /** Delivers the present contents as `Created` events, then `Bootstrapped`. Excludes the two replays. Default: false. */
   readonly bootstrap?: boolean | undefined;
-  /** Delivers a `Noop` event that carries the start position. Default: false. */
-  readonly bootstrapBookmark?: boolean | undefined;
 }

@@ -3,7 +3,7 @@ import { EventType, type CompiledQuery, type Event, type OverrunPolicy } from ".
 import type { Collection } from "./collection.ts";
 import { PendingContents } from "./pending-contents.ts";
 import { strideOf } from "./work-slices.ts";
-import { historyEvent, initialEvent, rewriteEvent } from "./history-event.ts";
+import { historyEvent, rewriteEvent } from "./history-event.ts";
 
 /** Events to deliver before those of the history: one batch, made when it is taken, or as many as contents take. */
 export type InitialBatch = (() => readonly Event[]) | PendingContents;
@@ -149,10 +149,10 @@ export class Cursor {
   }
 }
 
-/** The present state of one resource as an event. */
+/** The present state of one resource as an event, at the position of the last change of its kind. */
 export function presentEvent(collection: Collection, id: string): Event {
   const resource = collection.find(id);
-  return resource === undefined
-    ? initialEvent(createTombstone({ ...collection.kind, id }), false)
-    : initialEvent(resource, true);
+  const type = resource === undefined ? EventType.destroyed : EventType.created;
+  const content = resource ?? createTombstone({ ...collection.kind, id });
+  return historyEvent(type, content, undefined, collection.history.written - 1, collection.bookmarks);
 }

@@ -48,15 +48,9 @@ export function historyEvent(
   return new HistoryEvent(type, resource, old, position, bookmarks) as Event;
 }
 
-/** An event that describes the contents at the start of a watch: without a position. */
-export function initialEvent(resource: Resource | Tombstone, exists: boolean): Event {
-  return new HistoryEvent(
-    exists ? EventType.created : EventType.destroyed,
-    resource,
-    undefined,
-    undefined,
-    undefined,
-  ) as Event;
+/** An event that describes a part of the contents at the start of a watch: without a position, which is that of the whole. */
+export function initialEvent(resource: Resource): Event {
+  return new HistoryEvent(EventType.created, resource, undefined, undefined, undefined) as Event;
 }
 
 /** The same change, as a watcher with a query sees it: it keeps its position. */

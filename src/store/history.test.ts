@@ -94,9 +94,9 @@ describe("a history", () => {
   test("says of a bookmark whether it names nothing or has expired", () => {
     const { history, bookmarks, publish } = setUp({ maxCapacity: 10, gap: 2 });
     publish(15);
-    const failure = (position: number, least = 0): string => {
+    const failure = (position: number): string => {
       try {
-        return String(history.after(bookmarks.encode(position), least));
+        return String(history.after(bookmarks.encode(position)));
       } catch (error) {
         return error instanceof Error ? error.message : "";
       }
@@ -105,7 +105,7 @@ describe("a history", () => {
     expect(failure(7)).toBe("8");
     expect(failure(6)).toMatch(/has expired: the history does not reach back that far$/);
     expect(failure(15)).toMatch(/names no event of this history$/);
-    expect(failure(-1)).toMatch(/names no event of this history$/);
-    expect(failure(-1, -1)).toMatch(/has expired/);
+    expect(failure(-2)).toMatch(/names no event of this history$/);
+    expect(failure(-1)).toMatch(/has expired/);
   });
 });

@@ -95,14 +95,13 @@ export class History {
   }
 
   /**
-   * Position after the one that `bookmark` names.
+   * Position after the one that `bookmark` names, which may be −1, "before everything".
    *
-   * @param least - The lowest position that the bookmark may name: −1, "before everything", or 0.
    * @throws {StateError} `invalid_bookmark` when it is malformed, foreign, expired or of the future.
    */
-  after(bookmark: Uint8Array, least: number): number {
+  after(bookmark: Uint8Array): number {
     const position = this.#bookmarks.decode(bookmark);
-    if (position < least || position >= this.#written) throw this.#bookmarks.invalid("names no event of this history");
+    if (position < -1 || position >= this.#written) throw this.#bookmarks.invalid("names no event of this history");
     if (position < this.#oldestBookmark || position + 1 < this.#oldest) {
       throw this.#bookmarks.invalid("has expired: the history does not reach back that far");
     }

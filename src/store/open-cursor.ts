@@ -2,6 +2,7 @@ import { formatPointer, StateError } from "../resource/index.ts";
 import {
   EventType,
   type CompiledQuery,
+  type Event,
   type OverrunPolicy,
   type WatchKindOptions,
   type WatchOptions,
@@ -27,12 +28,13 @@ export function openResourceCursor(
   const tailEvents = checkReplay(what, options);
   let position = history.written;
   const initial: InitialBatch[] = [];
-  if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark, 0);
+  if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark);
   else if (tailEvents > 0) position = history.tail(tailEvents, ({ resource }) => resource?.metadata.id === id);
   else {
     const present = [presentEvent(collection, id)];
     initial.push(() => present);
   }
+  if (options.bootstrapBookmark === true) initial.push(() => [startMarker(collection, position)]);
   return new Cursor(collection, { position, initial, query: undefined, id, overrun: options.overrun ?? overrun });
 }
 
@@ -44,23 +46,25 @@ export function openKindCursor(
   overrun: OverrunPolicy,
 ): Cursor {
   const what = `${collection.kind.type} in ${JSON.stringify(collection.kind.namespace)}`;
-  const { history, bookmarks, marker } = collection;
+  const { history } = collection;
   const tailEvents = checkReplay(what, options);
   if (options.bootstrap === true && (tailEvents > 0 || options.startFromBookmark !== undefined)) {
     throw new StateError("invalid", `a watch of ${what} cannot both bootstrap and replay past events`);
   }
   let position = history.written;
-  if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark, -1);
+  if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark);
   else if (tailEvents > 0) position = history.tail(tailEvents, () => true);
   const initial: InitialBatch[] = [];
   if (options.bootstrap === true) {
     initial.push(new PendingContents(collection, query, position));
   }
-  if (options.bootstrapBookmark === true) {
-    initial.push(() => [historyEvent(EventType.noop, marker, undefined, position - 1, bookmarks)]);
-  }
+  if (options.bootstrapBookmark === true) initial.push(() => [startMarker(collection, position)]);
   return new Cursor(collection, { position, initial, query, id: undefined, overrun: options.overrun ?? overrun });
 }
+
+/** The event that carries the position before `position`. */
+const startMarker = ({ marker, bookmarks }: Collection, position: number): Event =>
+  historyEvent(EventType.noop, marker, undefined, position - 1, bookmarks);
 
 /** The number of events to replay; 0 for none. */
 function checkReplay(what: string, { tailEvents = 0, startFromBookmark, overrun }: WatchOptions): number {

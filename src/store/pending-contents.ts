@@ -44,7 +44,7 @@ export class PendingContents {
       for (; this.#at < end; this.#at++) {
         const resource = this.#resources[this.#at];
         if (resource === undefined || this.#query?.matches(resource) === false) continue;
-        events.push(initialEvent(resource, true));
+        events.push(initialEvent(resource));
       }
     }
     events.push(historyEvent(EventType.bootstrapped, marker, undefined, this.#position - 1, bookmarks));

@@ -14,6 +14,7 @@ import {
 } from "./watch-errors.ts";
 import type { WatchRetry } from "./watch-retry.ts";
 import type { WatchStream } from "./watch-stream.ts";
+import { StartMarker } from "./start-marker.ts";
 import { openRequest, resumeRequest, resyncRequest, type WatchTarget } from "./watch-target.ts";
 
 /** What a watch needs of its client. */
@@ -54,6 +55,7 @@ export class WatchFeed {
   readonly #retry: WatchRetry;
   readonly #signal: AbortSignal | undefined;
   readonly #stop = new AbortController();
+  readonly #marker: StartMarker;
   #stream: WatchStream | undefined;
   /** The last event, which knows the place; undefined when there is no place. */
   #last: { readonly bookmark?: Uint8Array | undefined } | undefined;
@@ -72,6 +74,7 @@ export class WatchFeed {
     this.#target = target;
     this.#retry = retry;
     this.#signal = signal;
+    this.#marker = new StartMarker(target);
     const { bootstrap, startFromBookmark } = target.start;
     this.#contents = bootstrap === true ? "initial" : "complete";
     if (startFromBookmark !== undefined) this.#last = { bookmark: new Uint8Array(startFromBookmark) };
@@ -136,6 +139,7 @@ export class WatchFeed {
 
   /** What the reader is to see of a message. */
   #take(events: readonly (Event | UnknownEvent)[]): readonly Event[] {
+    this.#failure = this.#marker.missingIn(events);
     const isPlain = events.every((event) => this.#isShown(event));
     const shown = isPlain ? (events as readonly Event[]) : this.#sift(events);
     const last = shown.at(-1);
@@ -225,6 +229,7 @@ export class WatchFeed {
 
   #onOpened(stream: WatchStream, { kind }: Plan): readonly Event[] {
     this.#stream = stream;
+    this.#marker.waive();
     this.#delivered = false;
     this.#retry.opened(this.#host.clock.monotonic());
     if (this.#interrupted) this.#host.onResumed(this.#target, kind === "resync");

@@ -22,10 +22,10 @@ export function targetOf(pointer: Pointer, options: WatchOptions): WatchTarget {
     kind: { namespace, type },
     id,
     query: {},
-    start: replayOf(formatPointer(pointer), options),
+    start: { ...replayOf(formatPointer(pointer), options), bootstrapBookmark: options.bootstrapBookmark },
     aggregated: false,
     overrun: options.overrun ?? "resync",
-    showsNoop: false,
+    showsNoop: options.bootstrapBookmark === true,
   };
 }
 

@@ -69,9 +69,9 @@ function open(
   signal: AbortSignal,
 ): Promise<Watch<Event | readonly Event[]>> {
   const { bootstrap, bootstrapBookmark, tailEvents, startFromBookmark } = options;
-  const common = { tailEvents, startFromBookmark, overrun: "error", signal } as const;
+  const common = { tailEvents, startFromBookmark, bootstrapBookmark, overrun: "error", signal } as const;
   if (id !== undefined) return state.watch({ ...kind, id }, common);
-  return state.watchKindBatches(kind, { ...query, ...common, bootstrap, bootstrapBookmark });
+  return state.watchKindBatches(kind, { ...query, ...common, bootstrap });
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

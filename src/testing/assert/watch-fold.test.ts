@@ -128,7 +128,7 @@ describe("expectEvents", () => {
 
   test("gives back the events that are as expected", async () => {
     const events = await given(
-      { type: destroyed, id: "one", version: "undefined", bookmark: false },
+      { type: destroyed, id: "one", version: "undefined", bookmark: true },
       { type: created, resource: one, old: null, bookmark: true },
       { type: updated, resource: two, old: one },
     );
@@ -141,7 +141,7 @@ describe("expectEvents", () => {
     ["another version", { type: destroyed, version: "1" }, "expected version 1"],
     ["other content", { type: destroyed, resource: one }, "expected Destroyed with test/int(default/one@1)"],
     ["content before", { type: destroyed, old: one }, "as content before, got nothing"],
-    ["a bookmark", { type: destroyed, bookmark: true }, "expected a bookmark"],
+    ["no bookmark", { type: destroyed, bookmark: false }, "expected no bookmark"],
   ] as const)("says when %s was expected", async (_, expected, complaint) => {
     await expect(given(expected)).rejects.toThrow(complaint);
   });

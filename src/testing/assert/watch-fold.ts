@@ -17,6 +17,8 @@ export class WatchFold {
   #resyncs = 0;
   #bookmark: Uint8Array | undefined;
   #revision = 0;
+  /** True where an event may describe what is there instead of a change: the first one, and the first of a resync. */
+  #atStart = true;
 
   constructor(initial: Iterable<Resource> = []) {
     for (const resource of initial) this.#contents.set(resource.metadata.id, resource);
@@ -45,6 +47,7 @@ export class WatchFold {
   /** @throws {AssertionError} for an event that cannot come now; the error of an `Errored` event. */
   apply(event: Event): void {
     this.#checkRevision(event);
+    this.#atStart = event.type === EventType.resynced;
     switch (event.type) {
       case EventType.errored:
         throw event.error;
@@ -93,7 +96,7 @@ export class WatchFold {
     if (revision === undefined) return;
     const isChange =
       event.type === EventType.created || event.type === EventType.updated || event.type === EventType.destroyed;
-    const grows = isChange ? revision > this.#revision : revision >= this.#revision;
+    const grows = isChange && !this.#atStart ? revision > this.#revision : revision >= this.#revision;
     this.#expect(event, grows, `its revision, ${revision}, comes after ${this.#revision}`);
     this.#revision = revision;
   }

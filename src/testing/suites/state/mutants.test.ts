@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { MemoryNamespace } from "../../../memory/index.ts";
 import {
   createResource,
+  isTombstone,
   patchMetadata,
   StateError,
   type Metadata,
@@ -183,6 +184,19 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     event.type === "Bootstrapped" ? undefined : event,
   ),
   "leaves out the content before": changingKind((event) => without(event, "old")),
+  "gives the watch of one resource no position to begin with": (core) => ({
+    watch: async (pointer, options) => {
+      let first = true;
+      return changing(await core.watch(pointer, options), (event) => {
+        const seen = first ? without(event, "bookmark") : event;
+        first = false;
+        return seen;
+      });
+    },
+  }),
+  "ignores bootstrapBookmark in the watch of one resource": (core) => ({
+    watch: (pointer, options) => core.watch(pointer, { ...options, bootstrapBookmark: false }),
+  }),
   "leaves out bookmarks": changingKind((event) => without(event, "bookmark")),
   "tells nothing of destroyed resources": changingKind((event) => (event.type === "Destroyed" ? undefined : event)),
   "filters events without looking at the content before": (core) => ({
@@ -234,7 +248,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     watch: async (pointer, options) => {
       let first = true;
       return changing(await core.watch(pointer, options), (event) => {
-        const skipped = first && event.type === "Destroyed" && event.bookmark === undefined;
+        const skipped = first && event.type === "Destroyed" && isTombstone(event.resource);
         first = false;
         return skipped ? undefined : event;
       });

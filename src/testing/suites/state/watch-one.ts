@@ -16,12 +16,7 @@ export const watchOne: readonly Scenario[] = [
       const { state } = world;
       const pointer = world.kind.ref("var/run");
       const reader = await world.watch(pointer);
-      const [nothing] = await expectEvents(reader, {
-        type: destroyed,
-        id: "var/run",
-        version: "undefined",
-        bookmark: false,
-      });
+      const [nothing] = await expectEvents(reader, { type: destroyed, id: "var/run", version: "undefined" });
       assert.ok(nothing?.resource !== undefined && isTombstone(nothing.resource));
 
       const first = await world.create("var/run");
@@ -51,7 +46,7 @@ export const watchOne: readonly Scenario[] = [
       const next = await world.state.update(stored);
       await expectEvents(
         reader,
-        { type: created, resource: stored, old: null, bookmark: false },
+        { type: created, resource: stored, old: null },
         { type: updated, resource: next, old: stored },
       );
     },
@@ -84,7 +79,7 @@ export const watchOne: readonly Scenario[] = [
     run: async (world) => {
       const pointer = world.kind.ref("var/run");
       const reader = await world.watch(pointer);
-      await expectEvents(reader, { type: destroyed, bookmark: false });
+      await expectEvents(reader, { type: destroyed });
       await liveAndDie(world);
       const recorded = await expectEvents(
         reader,
@@ -101,6 +96,43 @@ export const watchOne: readonly Scenario[] = [
         const rest = recorded.slice(index + 1).concat(last ?? []);
         assertSameEvents(await fresh.take(rest.length), rest);
       }
+    },
+  },
+
+  {
+    name: "a watch of a resource can go on from its first event, however quiet the resource and its kind",
+    run: async (world) => {
+      const pointer = world.kind.ref("var/run");
+      const missing = await world.watch(pointer);
+      const [nothing] = await expectEvents(missing, { type: destroyed, bookmark: true });
+      const stored = await world.create("var/run");
+      const other = await world.create("var/lib");
+      const present = await world.watch(pointer);
+      const [there] = await expectEvents(present, { type: created, resource: stored, bookmark: true });
+      await world.state.update(other);
+      const changed = await world.state.update(stored);
+      const fromNothing = await world.watch(pointer, { startFromBookmark: nothing?.bookmark });
+      await expectEvents(fromNothing, { type: created, resource: stored }, { type: updated, resource: changed });
+      const fromThere = await world.watch(pointer, { startFromBookmark: there?.bookmark });
+      await expectEvents(fromThere, { type: updated, resource: changed, old: stored });
+    },
+  },
+
+  {
+    name: "a watch of a resource tells its position when asked, behind the present state and before what it replays",
+    run: async (world) => {
+      const pointer = world.kind.ref("var/run");
+      const reader = await world.watch(pointer, { bootstrapBookmark: true });
+      const [, noop] = await expectEvents(
+        reader,
+        { type: destroyed },
+        { type: EventType.noop, id: "", bookmark: true },
+      );
+      const stored = await world.create("var/run");
+      await expectEvents(reader, { type: created, resource: stored });
+      const replay = await world.watch(pointer, { startFromBookmark: noop?.bookmark, bootstrapBookmark: true });
+      const [again] = await expectEvents(replay, { type: EventType.noop }, { type: created, resource: stored });
+      assert.deepEqual(again?.bookmark, noop?.bookmark, "nothing was passed over");
     },
   },
 
