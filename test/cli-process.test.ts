@@ -277,7 +277,7 @@ describe("the command line as such", () => {
       children.add(child);
       return (await text(child.stdout)).trim().split("\n");
     };
-    expect(await complete("homeostat d")).toEqual(["describe", "delete"]);
+    expect(await complete("homeostat d")).toEqual(["describe", "diff", "delete"]);
     expect(await complete("homeostat get st")).toEqual(["strs", "str"]);
     expect(await complete("homeostat get int a")).toEqual(["answer"]);
     expect(await complete("homeostat get -o js")).toEqual(["json", "jsonpath="]);

@@ -1,9 +1,9 @@
 import { withoutControls } from "../../internal/visible-text.ts";
 import type { AnyResourceType, Resource } from "../../resource/index.ts";
 import type { Manifests } from "../../yaml/index.ts";
-import type { KindCatalog } from "../args/kind-catalog.ts";
+import { loadKinds, type KindCatalog } from "../args/kind-catalog.ts";
 import { usageError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { WriteContext } from "../command-context.ts";
 import { looseType } from "./loose-type.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 
@@ -27,16 +27,18 @@ export interface ReadManifests {
   readonly manifests: readonly ReadManifest[];
   /** True when a document had a mistake, which has been told. */
   readonly hasMistakes: boolean;
+  /** The types that they may be of. */
+  readonly catalog: KindCatalog;
 }
 
 /** Reads manifests. Each mistake is told on standard error and costs one resource. @throws {CliError} usage */
 export async function readManifests(
-  context: CommandContext,
-  catalog: KindCatalog,
+  context: WriteContext,
   { files, recursive = false, namespace }: ManifestOptions,
 ): Promise<ReadManifests> {
   if (files.length === 0) throw usageError("-f is missing: a file, a folder, or - for standard input");
   const texts = await readManifestFiles(files, recursive, context);
+  const catalog = await loadKinds(context.state, context.signal);
   const { parseManifests } = await import("../../yaml/index.ts");
   const read: ReadManifest[] = [];
   let hasMistakes = false;
@@ -49,7 +51,7 @@ export async function readManifests(
     read.push(...manifests.resources.map((resource) => ({ resource, manifests })));
   }
   if (read.length === 0 && !hasMistakes) throw usageError("there is no manifest in what -f names");
-  return { manifests: read, hasMistakes };
+  return { manifests: read, hasMistakes, catalog };
 }
 
 /** The types that are described, and every other full name: a State takes types without a description. */

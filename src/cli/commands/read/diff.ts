@@ -6,7 +6,6 @@ import { planManifest, type Plan } from "../../apply/apply-manifest.ts";
 import { describeMistakes } from "../../apply/manifest-mistakes.ts";
 import { readManifests, type ManifestOptions } from "../../apply/read-manifests.ts";
 import { SpecWriter } from "../../apply/spec-writer.ts";
-import { loadKinds } from "../../args/kind-catalog.ts";
 import { undescribedKind, type NamedKind } from "../../args/named-kind.ts";
 import type { WriteContext } from "../../command-context.ts";
 import { ExitCode } from "../../exit-code.ts";
@@ -33,8 +32,7 @@ const CONTEXT_LINES = 3;
  */
 export async function diff(context: WriteContext, options: DiffOptions): Promise<ExitCode> {
   const { state, signal, stderr } = context;
-  const catalog = await loadKinds(state, signal);
-  const { manifests: read, hasMistakes } = await readManifests(context, catalog, options);
+  const { manifests: read, hasMistakes, catalog } = await readManifests(context, options);
   const kinds = new Map(catalog.kinds.map((kind) => [kind.type, kind]));
   const specs = new SpecWriter(state, signal);
   const { namespace, owner, showSensitive = false } = options;

@@ -5,7 +5,7 @@ import { describeMistakes } from "../../apply/manifest-mistakes.ts";
 import { findPrunable } from "../../apply/prune.ts";
 import { readManifests, type ManifestOptions, type ReadManifest } from "../../apply/read-manifests.ts";
 import { SpecWriter } from "../../apply/spec-writer.ts";
-import { loadKinds, type KindCatalog } from "../../args/kind-catalog.ts";
+import type { KindCatalog } from "../../args/kind-catalog.ts";
 import { readSelector } from "../../args/selection.ts";
 import { usageError } from "../../cli-error.ts";
 import type { WriteContext } from "../../command-context.ts";
@@ -35,10 +35,8 @@ export interface ApplyOptions extends ManifestOptions {
  * place of the stored one. A mistake costs one resource, and the others are applied.
  */
 export async function apply(context: WriteContext, options: ApplyOptions): Promise<ExitCode> {
-  const { state, signal } = context;
   const labels = checkOptions(options);
-  const catalog = await loadKinds(state, signal);
-  const { manifests, hasMistakes } = await readManifests(context, catalog, options);
+  const { manifests, hasMistakes, catalog } = await readManifests(context, options);
   const run = new ApplyRun(context, options);
   const isChosen = ({ resource }: ReadManifest): boolean =>
     labels === undefined || matchesLabels(labels, resource.metadata.labels);

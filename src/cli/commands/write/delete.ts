@@ -84,7 +84,7 @@ async function pointersOf(
     if (names.length > 0 || options.all === true || options.selector !== undefined) {
       throw usageError("-f names what to delete: types, ids, -l and --all exclude it");
     }
-    const read = await readManifests(context, await loadKinds(state, signal), { ...options, files });
+    const read = await readManifests(context, { ...options, files });
     const pointers = read.manifests.map(({ resource: { metadata } }) => {
       const { namespace, type, id } = metadata;
       return { namespace, type, id };
