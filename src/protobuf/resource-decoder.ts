@@ -4,6 +4,7 @@ import { TextCache, WireReader } from "../wire/index.ts";
 import {
   createTombstone,
   formatPointer,
+  jsonCodec,
   keepEncoding,
   OpaqueSpec,
   sealResource,
@@ -132,7 +133,9 @@ function typedResource(metadata: Metadata, parts: ResourceParts, type: AnyResour
 
 function decodeSpec(metadata: Metadata, bytes: Uint8Array, { codec }: AnyResourceType): unknown {
   try {
-    return isReadableSpec(bytes) ? decodeReadableSpec(bytes, codec) : codec.decode(bytes);
+    if (isReadableSpec(bytes)) return decodeReadableSpec(bytes, codec);
+    // A codec may keep views of what it is given, and these are views of all that came with the message; JSON has none.
+    return codec.decode(codec === jsonCodec ? bytes : new Uint8Array(bytes));
   } catch (cause) {
     throw invalid(metadata, `its spec cannot be decoded: ${messageOf(cause)}`, cause);
   }

@@ -24,7 +24,8 @@ export class FramedMessages implements WireBytes {
   /** @param messages - Encoded messages, at least one. */
   constructor(messages: readonly Uint8Array[]) {
     if (messages.length === 0) throw new RangeError("framed messages must be at least one");
-    this.bytes = frameMessages(messages);
+    // Kept for long: not in the pool that small buffers share.
+    this.bytes = new Uint8Array(frameMessages(messages));
   }
 }
 

@@ -84,7 +84,8 @@ export const noMetadata: Metadata = new Metadata(Object.freeze({}));
 /** The values of a binary header: base64 with or without padding, several separated by commas. */
 export function decodeBytes(text: string | undefined): Uint8Array[] {
   if (text === undefined) return [];
-  return text.split(",").map((one) => Buffer.from(one, "base64"));
+  // Errors and their details live for long: they must not keep the pool alive that small buffers share.
+  return text.split(",").map((one) => new Uint8Array(Buffer.from(one, "base64")));
 }
 
 /** Bytes as a binary header holds them: base64 without padding. */

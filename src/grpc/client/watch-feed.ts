@@ -35,6 +35,9 @@ export interface WatchHost {
 /** How a watch goes on: behind an event, or anew. */
 type Plan = { readonly kind: "resume"; readonly bookmark: Uint8Array } | { readonly kind: "resync" };
 
+/** A watch that loses its place twice within this time waits before it begins anew. Unit: milliseconds. */
+const AGAIN_MS = 60_000;
+
 const RESYNC: Plan = { kind: "resync" };
 const NOTHING: readonly Event[] = Object.freeze([]);
 
@@ -65,6 +68,8 @@ export class WatchFeed {
   #delivered = false;
   /** True from the break until the watch is open again. */
   #interrupted = false;
+  /** When the watch lost its place last. */
+  #lostAt = -Infinity;
   /** What the server said behind the events that were delivered last. */
   #failure: Error | undefined;
   #state: "open" | "failed" | "ended" = "open";
@@ -183,7 +188,8 @@ export class WatchFeed {
     let plan = goesOn ? this.#planAfter(error) : undefined;
     this.#stream?.close();
     // A server that tells of an overrun before anything else would do so again at once.
-    let waits = !(isLost(error) && this.#delivered);
+    // One that falls behind again and again would only read the contents again and again.
+    let waits = !(isLost(error) && this.#delivered) || this.#hasFallenBehind();
     this.#retry.broke(this.#host.clock.monotonic());
     while (plan !== undefined) {
       if (waits) {
@@ -204,6 +210,14 @@ export class WatchFeed {
       }
     }
     return this.#fail(watchFailure(error, this.#target));
+  }
+
+  /** Notes that the watch lost its place, and whether it had done so a short time before. */
+  #hasFallenBehind(): boolean {
+    const now = this.#host.clock.monotonic();
+    const isAgain = now - this.#lostAt < AGAIN_MS;
+    this.#lostAt = now;
+    return isAgain;
   }
 
   /** How to go on; undefined when that is not possible, or not wanted. */

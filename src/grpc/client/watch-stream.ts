@@ -5,6 +5,8 @@ import { GrpcError, type MessageStream, Status } from "../../rpc/index.ts";
 /** What a message of a watch says, or that it cannot be read. */
 export type DecodeEvents = (message: Uint8Array) => readonly (Event | UnknownEvent)[];
 
+const NO_MESSAGES: readonly Uint8Array[] = Object.freeze([]);
+
 /** The stream of one Watch call, after its first message: that one only says that the watch is registered. */
 export class WatchStream {
   readonly #stream: MessageStream;
@@ -26,6 +28,8 @@ export class WatchStream {
    */
   take(): readonly (Event | UnknownEvent)[] | undefined {
     const message = this.#messages[this.#next++];
+    // A quiet watch must not keep alive what its last messages came in.
+    if (message === undefined) this.#messages = NO_MESSAGES;
     return message && this.#decode(message);
   }
 

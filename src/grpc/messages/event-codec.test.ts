@@ -1,9 +1,11 @@
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import {
+  createResource,
   createTombstone,
   defineResource,
   isTombstone,
+  OpaqueSpec,
   shape,
   StateError,
   TypeRegistry,
@@ -241,5 +243,48 @@ describe("[transport X2] clients of version 0", () => {
   test("share what has nothing to leave out", () => {
     const plain = [created("a")];
     expect(knownEvents(plain, 0)).toBe(plain);
+  });
+});
+
+describe("what is kept of a message owns its bytes", () => {
+  const sizes = [10, 1_000, 10_000, 40_000];
+
+  test.each(sizes)("of an event of %i bytes that many watch: no pool is kept alive with it", (size) => {
+    const event: Event = {
+      type: EventType.created,
+      resource: createResource({ ...kind, id: "one" }, new OpaqueSpec({ yaml: "x".repeat(size) })),
+      bookmark: new Uint8Array(16),
+    };
+    const message = encoder.encode(Object.freeze(event));
+    expect(encoder.encode(event)).toBe(message);
+    expect(message.buffer.byteLength).toBeLessThanOrEqual(message.byteLength + 16);
+    const batch = Object.freeze([event]);
+    for (const one of encoder.encodeBatch(batch)) {
+      expect(one.buffer.byteLength).toBeLessThanOrEqual(one.byteLength + 16);
+    }
+  });
+
+  test("a codec that keeps views of what it decodes keeps no more than the spec", () => {
+    const kept: Uint8Array[] = [];
+    const Viewing = defineResource({
+      type: "os/path",
+      spec: shape({ value: "string" }),
+      codec: {
+        encode: () => Uint8Array.of(1),
+        decode: (bytes) => {
+          kept.push(bytes);
+          return { value: "x" };
+        },
+      },
+    });
+    const metadata = { namespace: "default", type: "os/path", id: "one", version: "1", phase: "running" };
+    const spec = { protoSpec: new Uint8Array(100) };
+    decoderOf(Viewing).decode(wire({ eventType: WireType.CREATED, resource: { metadata, spec } }), kind);
+    expect(kept.map(({ length, buffer }) => [length, buffer.byteLength])).toEqual([[100, 100]]);
+  });
+
+  test("the bookmark of a received event is its own", () => {
+    const [event] = knowsNothing.decode(wire({ eventType: WireType.NOOP, bookmark: new Uint8Array(16) }), kind);
+    expect(event?.bookmark?.buffer.byteLength).toBe(16);
   });
 });

@@ -95,7 +95,9 @@ export class EventEncoder {
   }
 
   #share(message: Uint8Array): Uint8Array {
-    if (message.length < LARGE || this.#frames.has(message)) return message;
+    if (this.#frames.has(message)) return message;
+    // What is kept must not keep the pool alive that it was written in.
+    if (message.length < LARGE) return isView(message) ? new Uint8Array(message) : message;
     const framed = new FramedMessages([message]);
     const shared = framed.bytes.subarray(PREFIX_BYTES);
     this.#frames.set(shared, framed);
@@ -118,6 +120,8 @@ export class EventEncoder {
     if (pending.length > 0) yield join(pending, bytes);
   }
 }
+
+const isView = ({ byteLength, buffer }: Uint8Array): boolean => byteLength < buffer.byteLength;
 
 /** Messages whose fields are repeated are merged by writing one behind the other. */
 function join(messages: readonly Uint8Array[], length: number): Uint8Array {

@@ -32,8 +32,8 @@ export interface ClientCallBounds {
  * by its signal or deadline, or with its connection. It is over once.
  */
 export abstract class ClientCall implements ClientStreamEvents {
-  /** The bytes of the request, framed. */
-  readonly request: Uint8Array;
+  /** The bytes of the request, framed; nothing when all of it is on its way. */
+  request: Uint8Array;
   readonly path: string;
   readonly #host: ClientCallHost;
   readonly #signal: AbortSignal | undefined;

@@ -12,6 +12,8 @@ import type { HeaderFields } from "../metadata.ts";
 import { RequestBodies } from "./request-bodies.ts";
 import { UnreadBytes } from "./unread-bytes.ts";
 
+const NO_BYTES = new Uint8Array(0);
+
 /** What may be unread by the server, see {@link UnreadBytes}. Unit: bytes. */
 const UNREAD_BYTES = 80 * 1024;
 /** The same on a unix socket of other systems than Linux, which give it 8 KiB. */
@@ -121,7 +123,8 @@ export class ClientLink implements ClientConnectionEvents, CallLink {
     this.#sent = true;
     this.#calls.add(call);
     call.attach(stream, this, this.#unread.add(this.#firstBytes(call, metadataBytes)));
-    if (!isWhole) this.#bodies.add(call, stream, firstBytes);
+    if (isWhole) call.request = NO_BYTES;
+    else this.#bodies.add(call, stream, firstBytes);
     return true;
   }
 

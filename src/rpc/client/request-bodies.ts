@@ -2,6 +2,8 @@ import type { ClientStream } from "../http2/http2.ts";
 import type { ClientCall } from "./client-call.ts";
 import type { UnreadBytes } from "./unread-bytes.ts";
 
+const NO_BYTES = new Uint8Array(0);
+
 /** A part of this size of what may be unread is sent at once of a body. */
 const PIECES = 3;
 
@@ -45,7 +47,8 @@ export class RequestBodies {
       const isLast = to === request.length;
       // The next turn is another body's.
       this.#open.delete(call);
-      if (!isLast) this.#open.set(call, body);
+      if (isLast) call.request = NO_BYTES;
+      else this.#open.set(call, body);
       body.stream.write(request.subarray(from, to), isLast);
     }
   }

@@ -40,6 +40,8 @@ export interface CallHost {
    * @throws {GrpcError} RESOURCE_EXHAUSTED when they are too many on this connection.
    */
   receive(bytes: number): void;
+  /** Called when a call's handler starts: its client may call. */
+  accepted(): void;
   /** Called when both the stream and the handler are done; may be called again. */
   done(call: RunningCall): void;
   /** Called with what a handler threw that is no status. */

@@ -5,7 +5,18 @@ import { type Listening, listenAt } from "../http2/listen.ts";
 import type { Http2ListenOptions, ServerTls } from "../http2/node-http2-server.ts";
 import { type ConnectionOptions, GrpcServerConnection } from "./server-connection.ts";
 import { type GrpcServerOptions, type ResolvedServerOptions, resolveServerOptions } from "./server-options.ts";
+import { ResetCode, type ServerConnectionEvents } from "../http2/http2.ts";
+import { Newcomers } from "./newcomers.ts";
 import { Status } from "../status.ts";
+
+/** Connections of one host that have made no accepted call: a quarter of all, but never less than so many. */
+const MIN_NEWCOMERS = 16;
+/** Receives the events of a connection that is cut at once. */
+const REFUSED: ServerConnectionEvents = {
+  onReady() {},
+  onStream: (stream) => stream.reset(ResetCode.refusedStream),
+  onClose() {},
+};
 
 /** How long calls that run may go on after {@link GrpcServer.close}. Unit: milliseconds. */
 const GRACE_MS = 10_000;
@@ -37,6 +48,7 @@ export class GrpcServer implements AsyncDisposable {
   readonly #connectionOptions: ConnectionOptions;
   readonly #listening = new Set<Listening>();
   readonly #connections = new Set<GrpcServerConnection>();
+  readonly #newcomers: Newcomers;
   #whenIdle: PromiseWithResolvers<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -45,6 +57,7 @@ export class GrpcServer implements AsyncDisposable {
     const resolved = resolveServerOptions(options);
     const limits: CallLimits = resolved;
     this.#options = resolved;
+    this.#newcomers = new Newcomers(Math.max(MIN_NEWCOMERS, Math.floor(resolved.maxConnections / 4)));
     this.#connectionOptions = { ...resolved, limits };
   }
 
@@ -142,7 +155,15 @@ export class GrpcServer implements AsyncDisposable {
       maxHeaderBytes,
       maxConnections,
       onConnection: (http2Connection) => {
-        const connection = new GrpcServerConnection(http2Connection, this.#connectionOptions, (idle) =>
+        const isRefused = !this.#newcomers.add(http2Connection.peer);
+        if (isRefused) {
+          logger.debug("A connection is refused: its host has too many that make no calls", {
+            peer: http2Connection.peer.address,
+          });
+          queueMicrotask(() => http2Connection.destroy());
+          return REFUSED;
+        }
+        const connection = new GrpcServerConnection(http2Connection, this.#connectionOptions, this.#newcomers, (idle) =>
           this.#onIdle(idle),
         );
         this.#connections.add(connection);

@@ -89,15 +89,24 @@ export class RequestMessage {
     this.bytes = inflated;
   }
 
-  /** The handler has the message now: the pieces that it came in count no longer. */
-  handOver(): void {
+  /**
+   * The handler has the message now: the pieces that it came in count no longer.
+   *
+   * @param staysLong - Whether the call may last: then it must not keep alive what else came with its message.
+   */
+  handOver(staysLong: boolean): void {
+    if (staysLong) this.bytes = new Uint8Array(this.bytes);
+    this.#stopCounting();
+  }
+
+  #stopCounting(): void {
     this.#host.receive(-this.#receivedBytes);
     this.#receivedBytes = 0;
   }
 
   /** The call is over: nothing of it counts any longer. */
   release(): void {
-    this.handOver();
+    this.#stopCounting();
     this.#host.receive(-this.#inflatedBytes);
     this.#inflatedBytes = 0;
     this.#isReleased = true;

@@ -229,8 +229,10 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
     }
     this.#started = true;
     // A unary call that a shutdown ends waits for others, which need room for theirs.
-    if (this.#method.kind === "unary" && this.onShutdown === "finish") this.#response.reserve(STARTED_BYTES);
-    this.#request?.handOver();
+    this.#host.accepted();
+    const staysLong = this.onShutdown === "cancel";
+    if (this.#method.kind === "unary" && !staysLong) this.#response.reserve(STARTED_BYTES);
+    this.#request?.handOver(staysLong);
     try {
       const result = this.#method.handler(this);
       if (isThenable(result)) {

@@ -5,6 +5,7 @@ import { GrpcError } from "../grpc-error.ts";
 import type { ServerConnection, ServerConnectionEvents, ServerStream } from "../http2/http2.ts";
 import { MessageInflater } from "./message-inflater.ts";
 import type { Peer } from "../peer.ts";
+import type { Newcomers } from "./newcomers.ts";
 import { BUDGET_BYTES, OutgoingBudget } from "./outgoing-budget.ts";
 import { GrpcCall } from "./server-call.ts";
 import type { ServerCall, ServerMethod } from "./server-method.ts";
@@ -15,6 +16,9 @@ const CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 /** How long a peer may take until it has shown that it speaks HTTP/2. Unit: milliseconds. */
 const HANDSHAKE_MS = 10_000;
+
+/** How long a connection may stay on which no call was accepted yet. Unit: milliseconds. */
+const FIRST_CALL_MS = 30_000;
 
 /** What all connections of a server share. */
 export interface ConnectionOptions {
@@ -50,15 +54,25 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
   #tokens: number;
   #tokensAt: number;
 
-  /** @param onIdle - Called whenever no call runs any more, and when the connection is closed and none runs. */
+  readonly #newcomers: Newcomers;
+  /** True when a call was accepted, or none will be. */
+  #isAccepted = false;
+  #firstCall: Timer | undefined;
+
+  /**
+   * @param newcomers - Has counted this connection.
+   * @param onIdle - Called whenever no call runs any more, and when the connection is closed and none runs.
+   */
   constructor(
     connection: ServerConnection,
     options: ConnectionOptions,
+    newcomers: Newcomers,
     onIdle: (connection: GrpcServerConnection) => void,
   ) {
     this.#connection = connection;
     this.#options = options;
     this.#onIdle = onIdle;
+    this.#newcomers = newcomers;
     this.clock = options.clock;
     this.limits = options.limits;
     this.inflater = new MessageInflater(options.limits.maxReceivedMessageBytes);
@@ -91,6 +105,9 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
 
   onReady(): void {
     this.#waitToPing();
+    this.#firstCall = this.clock.schedule(FIRST_CALL_MS, () => {
+      if (this.#calls.size === 0) this.#lose("made no call that was accepted");
+    });
   }
 
   onStream(stream: ServerStream): void {
@@ -123,6 +140,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.#closed = true;
     this.#whenClosed.resolve();
     this.#timer.cancel();
+    this.accepted();
     this.budgets.unary.close();
     this.budgets.serverStream.close();
     if (this.#calls.size === 0) this.#onIdle(this);
@@ -136,6 +154,13 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
         "too many requests of this connection are incomplete, or wait because it does not read its responses",
       );
     }
+  }
+
+  accepted(): void {
+    if (this.#isAccepted) return;
+    this.#isAccepted = true;
+    this.#firstCall?.cancel();
+    this.#newcomers.delete(this.peer);
   }
 
   done(call: RunningCall): void {
