@@ -11,8 +11,8 @@
  *   What was sent counts until the peer has shown that it read it: by the response to this request or a later one, or by
  *   acknowledging a SETTINGS frame that was sent after it.
  * - Frames that HTTP/2 sends by itself. A peer that does not read can make it send only a few: it acknowledges SETTINGS
- *   and PING frames, which peers send seldom, and returns windows by halves, of which no more than the connection's
- *   whole window (128 KiB on a unix socket) can be in use.
+ *   and PING frames, which peers send seldom, and returns windows by halves: of 1 MiB for a stream and 4 MiB for the
+ *   connection, of which no more than the latter can be in use, that is about ten frames.
  *
  * Two things are counted too low, and both are bounded. The streams of one write are interleaved, so a response may come
  * while a part of that write, at most the limit, is unread. And a body that the peer's windows held back is sent when
