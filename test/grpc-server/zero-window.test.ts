@@ -37,7 +37,7 @@ async function startServer(folder: TemporaryFolder) {
 
 /** Runs the client until it has sent everything, then for so long that the server has done what it does. */
 async function attack(path: string, method: string, calls: number, body: Uint8Array) {
-  const program = join(import.meta.dirname, "zero-window-client.ts");
+  const program = join(import.meta.dirname, "..", "fixtures", "zero-window-client.ts");
   const base64 = Buffer.from(body).toString("base64");
   const args = [NODE[1], program, path, method, `${calls}`, base64];
   const child = spawn(NODE[0], args, { stdio: ["ignore", "pipe", "inherit"] });
