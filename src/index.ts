@@ -15,6 +15,7 @@ export {
   type AnyResourceType,
   type Capability,
   type Change,
+  type CreateOrChange,
   type CreateInit,
   type Dictionary,
   type Draft,

@@ -39,7 +39,7 @@ describe("a controller that keeps itself busy for ever", () => {
     inputs: [weak(Int)],
     outputs: [exclusive(Int)],
     async reconcile({ state }) {
-      await state.modify(Int, "x", (spec) => ({ value: spec.value + 1 }));
+      await state.modify(Int, "x", ({ value = 0 }) => ({ value: value + 1 }));
     },
   });
   const rewritingItsKey: QueueController = queueController({
@@ -47,7 +47,7 @@ describe("a controller that keeps itself busy for ever", () => {
     primary: Int,
     outputs: [exclusive(Int)],
     async reconcile({ ref, state }) {
-      await state.modify(Int, ref.id, (spec) => ({ value: spec.value + 1 }));
+      await state.modify(Int, ref.id, ({ value = 0 }) => ({ value: value + 1 }));
     },
   });
   const wakingItself: Controller = controller({

@@ -170,7 +170,7 @@ describe.each(Object.entries(transports))("%s", (_, transport) => {
       primary: Int,
       outputs: [shared(Int)],
       async reconcile({ ref, state }) {
-        await state.modify(Int, ref.id, (spec) => void (spec.value = Math.min(spec.value + 1, 400)));
+        await state.updateWithConflicts(Int, ref.id, (spec) => void (spec.value = Math.min(spec.value + 1, 400)));
       },
     }) as QueueController;
     const classic = controller({

@@ -1,4 +1,4 @@
-import type { AnyResourceType, Change, Ref, Resource, SpecOf } from "../resource/index.ts";
+import type { AnyResourceType, Change, CreateOrChange, Ref, Resource, SpecOf } from "../resource/index.ts";
 import type {
   CallOptions,
   ExpectedPhase,
@@ -72,11 +72,23 @@ export interface ControllerWriter<Writable extends AnyResourceType, Finalizable 
 
   /**
    * Creates the resource, or changes it with as many attempts as it takes; writes nothing when nothing differs. The
-   * draft of a new resource's spec is an empty object: fill it, or return a spec.
+   * draft of a new resource's spec is an empty object, so anything may be missing in it: fill it, or return a spec.
    *
    * @throws whatever `change` throws, unchanged; {@link StateError} `owner_conflict`, `phase_conflict`, `already_exists`.
    */
   modify<R extends Writable>(
+    type: R,
+    id: string,
+    change: CreateOrChange<SpecOf<R>>,
+    options?: ControllerModifyOptions,
+  ): Promise<ResourceOf<R>>;
+
+  /**
+   * {@link modify} for a resource that exists: it never creates one.
+   *
+   * @throws whatever `change` throws, unchanged; {@link StateError} `not_found`, `owner_conflict`, `phase_conflict`.
+   */
+  updateWithConflicts<R extends Writable>(
     type: R,
     id: string,
     change: Change<SpecOf<R>>,

@@ -30,10 +30,18 @@ queueController({
     expectTypeOf(str.spec.tags).toEqualTypeOf<readonly string[]>();
     await state.modify(Str, ref.id, (spec, metadata) => {
       spec.value = "1";
+      // @ts-expect-error in a new resource nothing is there yet
       spec.tags.push("a");
+      (spec.tags ??= []).push("a");
       metadata.labels["a"] = "b";
     });
     await state.modify(Str, ref.id, () => ({ value: "1", tags: [] }));
+    // In a resource that exists, everything is there.
+    await state.updateWithConflicts(Str, ref.id, (spec) => {
+      spec.tags.push("a");
+    });
+    // @ts-expect-error an input is no output
+    await state.updateWithConflicts(Int, "x", () => ({ value: 1 }));
     await state.create(Str.create("a", { value: "1", tags: [] }));
     await state.update(str);
     await state.teardown(Str.ref("a"));

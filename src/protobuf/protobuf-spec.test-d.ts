@@ -40,7 +40,7 @@ Disk.create("sda", { size: 5 });
 const state = new MemoryState({ types: [Disk] });
 expectTypeOf(state.get(Disk, "sda")).resolves.toExtend<Resource<Definition>>();
 void state.modify(Disk, "sda", (draft) => {
-  expectTypeOf(draft.printColumns).toEqualTypeOf<Column[]>();
-  draft.printColumns.push({ name: "Size", jsonPath: "{.size}" });
+  expectTypeOf(draft.printColumns).toEqualTypeOf<Column[] | undefined>();
+  draft.printColumns = [...(draft.printColumns ?? []), { name: "Size", jsonPath: "{.size}" }];
 });
 expectTypeOf(new TypeRegistry([Disk])).toEqualTypeOf<TypeRegistry>();

@@ -7,10 +7,20 @@ import { replaceMetadata, sealResource, sourceOf, type Resource, type SpecSource
  * Changes a resource: may write to the draft of the spec and to the draft of the metadata, and may return a spec that
  * takes the draft's place. It can run more than once, so it must have no side effects that must not be repeated.
  */
-export type Change<Spec> = (
-  spec: Draft<Spec>,
-  metadata: MetadataDraft,
-) => Spec | Draft<Spec> | Immutable<Spec> | void | Promise<Spec | Draft<Spec> | Immutable<Spec> | void>;
+export type Change<Spec> = (spec: Draft<Spec>, metadata: MetadataDraft) => ChangedSpec<Spec>;
+
+/**
+ * A {@link Change} of a resource that may not exist yet. The draft of a new spec is an empty object, so anything may be
+ * missing in it: fill it, or return a spec.
+ */
+export type CreateOrChange<Spec> = (spec: Partial<Draft<Spec>>, metadata: MetadataDraft) => ChangedSpec<Spec>;
+
+type ChangedSpec<Spec> =
+  | Spec
+  | Draft<Spec>
+  | Immutable<Spec>
+  | void
+  | Promise<Spec | Draft<Spec> | Immutable<Spec> | void>;
 
 /**
  * The value that `change` makes of `resource`; `resource` itself when nothing differs. Rejects with whatever `change`

@@ -61,7 +61,7 @@ export { OpaqueSpec, type OpaqueParts } from "./spec/opaque-spec.ts";
 export { parsePhase, Phase } from "./metadata/phase.ts";
 export { samePlain, type Draft, type Immutable } from "./spec/plain-data.ts";
 export { formatPointer, formatReference, type Kind, type Pointer, type Ref } from "./pointer.ts";
-export { changeResource, type Change } from "./change-resource.ts";
+export { changeResource, type Change, type CreateOrChange } from "./change-resource.ts";
 export {
   createResource,
   isSealed,

@@ -1,4 +1,14 @@
-import type { Change, Kind, Phase, Pointer, Ref, Resource, ResourceType, Tombstone } from "../resource/index.ts";
+import type {
+  Change,
+  CreateOrChange,
+  Kind,
+  Phase,
+  Pointer,
+  Ref,
+  Resource,
+  ResourceType,
+  Tombstone,
+} from "../resource/index.ts";
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event, EventType } from "./event.ts";
 import type {
@@ -91,15 +101,16 @@ export interface State extends CoreState {
 
   /**
    * {@link updateWithConflicts}, or create when the resource does not exist. The draft of a new resource's spec is the
-   * initial resource's, or an empty object when only type and id are given: fill it, or return a spec. Of the initial
-   * resource only the address counts when there is one already, whatever its life.
+   * initial resource's, or an empty object when only type and id are given, so that anything may be missing in it: fill it,
+   * or return a spec. Of the initial resource only the address counts when there is one already, whatever its life. Use
+   * {@link updateWithConflicts} for what must not create, such as removing a finalizer.
    *
    * @throws {StateError} `already_exists` when somebody else created it in between; it is not retried.
    */
   modify<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<NoInfer<Spec>>,
+    change: CreateOrChange<NoInfer<Spec>>,
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
   modify<Spec>(

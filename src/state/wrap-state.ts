@@ -6,6 +6,7 @@ import {
   sourceOf,
   type AnyResourceType,
   type Change,
+  type CreateOrChange,
   type Kind,
   type Pointer,
   type Ref,
@@ -155,7 +156,7 @@ export class WrappedState implements State {
   modify<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<NoInfer<Spec>>,
+    change: CreateOrChange<NoInfer<Spec>>,
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
   modify<Spec>(

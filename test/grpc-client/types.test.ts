@@ -46,7 +46,7 @@ describe("types over the wire", () => {
     const client = world.connect();
     const stored = await client.create(Numbers.create("one", { value: 1 }));
     expect([stored.spec, sourceOf(stored)]).toEqual([{ value: 1 }, Int.source]);
-    const changed = await client.modify(Numbers, "one", (spec) => ({ value: spec.value + 1 }));
+    const changed = await client.updateWithConflicts(Numbers, "one", (spec) => ({ value: spec.value + 1 }));
     expect([changed.spec, sourceOf(changed)]).toEqual([{ value: 2 }, Int.source]);
     expect((await client.get(Numbers, "one")).spec.value).toBe(2);
     const [listed] = await client.list(Numbers);

@@ -10,6 +10,7 @@ import {
   hasCode,
   type AnyResourceType,
   type Change,
+  type CreateOrChange,
   type Kind,
   type Pointer,
   type Resource,
@@ -143,11 +144,29 @@ export class ControllerFacade implements ControllerState {
     ) as Promise<never>;
   }
 
-  modify(type: AnyResourceType, id: string, change: Change<never>, options?: ControllerModifyOptions): Promise<never> {
+  modify(
+    type: AnyResourceType,
+    id: string,
+    change: CreateOrChange<never>,
+    options?: ControllerModifyOptions,
+  ): Promise<never> {
     const pointer = type.ref(id);
     this.#tracker?.touch(pointer);
     return this.#write("modify", pointer, options, (withSignal) =>
-      this.#owned.modify(type, id, change as Change<unknown>, withSignal),
+      this.#owned.modify(type, id, change as CreateOrChange<unknown>, withSignal),
+    ) as Promise<never>;
+  }
+
+  updateWithConflicts(
+    type: AnyResourceType,
+    id: string,
+    change: Change<never>,
+    options?: ControllerModifyOptions,
+  ): Promise<never> {
+    const pointer = type.ref(id);
+    this.#tracker?.touch(pointer);
+    return this.#write("updateWithConflicts", pointer, options, (withSignal) =>
+      this.#owned.updateWithConflicts(type, id, change as Change<unknown>, withSignal),
     ) as Promise<never>;
   }
 

@@ -292,7 +292,7 @@ describe("in every order of steps", () => {
         const increments = Array.from({ length: count }, (_, i) =>
           i % 2 === 0
             ? state.updateWithConflicts(Int, "one", (spec) => void (spec.value += 1))
-            : state.modify(Int, "one", (spec) => void (spec.value += 1)),
+            : state.modify(Int, "one", (spec) => void (spec.value = (spec.value ?? 0) + 1)),
         );
         const results = await scheduler.waitFor(Promise.all(increments));
         const stored = Int.cast(await core.get(Int.ref("one")));

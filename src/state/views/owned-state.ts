@@ -1,4 +1,13 @@
-import type { AnyResourceType, Change, Kind, Pointer, Ref, Resource, ResourceType } from "../../resource/index.ts";
+import type {
+  AnyResourceType,
+  Change,
+  CreateOrChange,
+  Kind,
+  Pointer,
+  Ref,
+  Resource,
+  ResourceType,
+} from "../../resource/index.ts";
 import type { ResourceList } from "../core-state.ts";
 import type { CallOptions, CreateOptions, DestroyOptions, ExpectedPhase, GetOptions, ListOptions } from "../options.ts";
 import type { State, TeardownSignal } from "../state.ts";
@@ -85,7 +94,7 @@ export class OwnedState {
   modify<Spec>(
     type: ResourceType<Spec, string, never>,
     id: string,
-    change: Change<NoInfer<Spec>>,
+    change: CreateOrChange<NoInfer<Spec>>,
     options?: OwnedModifyOptions,
   ): Promise<Resource<Spec>>;
   modify<Spec>(
@@ -100,6 +109,16 @@ export class OwnedState {
     }
     const [change, options = {}] = args as [Change<unknown>, OwnedModifyOptions?];
     return this.#state.modify(target as Resource, change, this.#modifyOptions(options));
+  }
+
+  /** {@link State.updateWithConflicts} */
+  updateWithConflicts<Spec>(
+    type: ResourceType<Spec, string, never>,
+    id: string,
+    change: Change<NoInfer<Spec>>,
+    options: OwnedModifyOptions = {},
+  ): Promise<Resource<Spec>> {
+    return this.#state.updateWithConflicts(type, id, change, this.#modifyOptions(options));
   }
 
   /** {@link State.teardown} */
