@@ -216,6 +216,7 @@ describe("what a controller can reach", () => {
       "signalWithTeardown",
       "teardown",
       "update",
+      "updateWithConflicts",
     ]);
     expect(values).toEqual([]);
     await engine.stop();

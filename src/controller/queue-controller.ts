@@ -72,8 +72,11 @@ export interface QueueController<
   ): Iterable<Ref<unknown, P["type"]>> | Promise<Iterable<Ref<unknown, P["type"]>>>;
   /** Runs beside the workers; done when it returns, started again with backoff when it throws. */
   runHook?(context: QueueContext<P, I, O>): Promise<void>;
-  /** Called once, when all else of this controller has ended. */
-  shutdownHook?(): Promise<void> | void;
+  /**
+   * Called once, when all else of this controller has ended. Unlike the rest, which can write nothing once it was asked to
+   * stop, it can still read and write, until its signal aborts: at the end of the runtime's `shutdownGraceMs`.
+   */
+  shutdownHook?(context: QueueContext<P, I, O>): Promise<void> | void;
 }
 
 /** Types a {@link QueueController} from its declarations; does nothing else. */

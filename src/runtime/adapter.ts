@@ -28,6 +28,8 @@ export interface Route {
 /** What runs one controller. */
 export interface Adapter {
   readonly name: string;
+  /** Finalizers that it may have put on resources: its name, and what it has added. */
+  readonly finalizers: ReadonlySet<string>;
   route(input: DeclaredInput): Route;
   /** The registration stands. Called once, before {@link start}. */
   registered(): void;
@@ -84,6 +86,7 @@ export interface AdapterParts {
   readonly metricsOf: (controller: string) => ControllerMetrics;
   readonly changeRateLimit: RateLimit | undefined;
   readonly warnOnUncachedReads: boolean;
+  readonly shutdownGraceMs: number;
   /** Watches those of the inputs that the controller does not have yet. */
   readonly watchInputs: (controller: string, inputs: readonly DeclaredInput[]) => Promise<void>;
   /** Replaces the inputs of a controller in the graph; they are watched. */

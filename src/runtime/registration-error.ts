@@ -13,6 +13,10 @@ export const RegistrationCode = {
   invalidConcurrency: "invalid_concurrency",
   /** A kind could not be watched; see `cause`. */
   watchFailed: "watch_failed",
+  /** No controller of this name is registered. */
+  unknownController: "unknown_controller",
+  /** The controller was unregistered before it could start. */
+  unregistered: "unregistered",
   /** The runtime has stopped. */
   stopped: "stopped",
 } as const;

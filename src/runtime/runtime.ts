@@ -1,6 +1,6 @@
 import type { Controller, QueueController } from "../controller/index.ts";
 import { toError } from "../internal/to-error.ts";
-import type { Pointer } from "../resource/index.ts";
+import { formatPointer, type Pointer } from "../resource/index.ts";
 import { getOrNull, type CoreState } from "../state/index.ts";
 import type { Adapter, AdapterParts } from "./adapter.ts";
 import { CachedState } from "./cache/cached-state.ts";
@@ -8,11 +8,13 @@ import { ClassicAdapter } from "./classic/classic-adapter.ts";
 import { ControllerRegistry, setUpFailed } from "./controller-registry.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import { explain, type Explanation } from "./explain/explain.ts";
+import { findHeldFinalizers, type HeldFinalizer } from "./held-finalizers.ts";
+import { RegistrationError } from "./registration-error.ts";
 import { Graph } from "./graph/graph.ts";
 import type { MetricsRegistry } from "./metrics/metrics.ts";
 import { QueueAdapter } from "./queue/queue-adapter.ts";
 import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
-import { StopTimeoutError } from "./stop-timeout-error.ts";
+import { describeBlocker, endsWithin, StopTimeoutError } from "./stop-timeout-error.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { Watches } from "./intake/watches.ts";
 
@@ -75,6 +77,7 @@ export class Runtime implements AsyncDisposable {
       metricsOf,
       changeRateLimit,
       warnOnUncachedReads,
+      shutdownGraceMs: this.#options.shutdownGraceMs,
       budget: new TurnBudget(clock, this.#options.yieldEvery),
       caches: this.#watches.caches,
       lagging: this.#watches.lagging,
@@ -110,8 +113,40 @@ export class Runtime implements AsyncDisposable {
     }
     if (this.#isStopped()) this.#controllers.withdraw(name);
     this.#refuseWhenStopped(name);
+    if (this.#controllers.get(name) !== adapter) {
+      throw setUpFailed("unregistered", name, new Error("it was unregistered meanwhile"));
+    }
     adapter.registered();
     this.#start(adapter);
+  }
+
+  /**
+   * Stops a controller, waits until it has ended, and forgets it: its name, inputs and outputs are free.
+   *
+   * @param controller - It, or its name.
+   * @returns the finalizers that it leaves behind: those called as the controller, and those that it added here. Nothing
+   * removes them but somebody who takes over its work; they are logged as well.
+   * @throws {RegistrationError} `unknown_controller`. @throws {StopTimeoutError} when it has not ended `shutdownGraceMs`
+   * after it was asked to stop; then it stays registered, and another call waits again.
+   */
+  async unregister(controller: string | { readonly name: string }): Promise<readonly HeldFinalizer[]> {
+    const name = typeof controller === "string" ? controller : controller.name;
+    const adapter = this.#controllers.get(name);
+    if (adapter === undefined) {
+      throw new RegistrationError("unknown_controller", name, `no controller ${JSON.stringify(name)} is registered`);
+    }
+    await this.#stopOne(adapter);
+    const inputs = this.#controllers.graph.inputsOf(name);
+    if (this.#controllers.get(name) === adapter) this.#controllers.withdraw(name);
+    const finalizers = await findHeldFinalizers(this.#core, inputs, adapter.finalizers);
+    if (finalizers.length > 0) {
+      this.#options.logger.warn("an unregistered controller leaves finalizers behind", {
+        controller: name,
+        count: finalizers.length,
+        first: finalizers.slice(0, 10).map(({ pointer, finalizer }) => `${finalizer} on ${formatPointer(pointer)}`),
+      });
+    }
+    return finalizers;
   }
 
   /**
@@ -229,6 +264,16 @@ export class Runtime implements AsyncDisposable {
     this.#running.set(adapter, ended);
   }
 
+  async #stopOne(adapter: Adapter): Promise<void> {
+    const ended = this.#running.get(adapter);
+    if (ended === undefined) return;
+    adapter.stop(new DOMException("the controller was unregistered", "AbortError"));
+    const { clock, shutdownGraceMs } = this.#options;
+    if (await endsWithin(clock, shutdownGraceMs, ended)) return;
+    const what = `controller ${JSON.stringify(adapter.name)}`;
+    throw new StopTimeoutError(what, [describeBlocker(adapter)], shutdownGraceMs);
+  }
+
   /** First the controllers, then what they live on. */
   async #shutDown(): Promise<void> {
     const { clock, logger, shutdownGraceMs } = this.#options;
@@ -238,12 +283,10 @@ export class Runtime implements AsyncDisposable {
     const ended = (async () => {
       await Promise.all(this.#running.values());
       await this.#watches.close(reason);
-      return true;
     })();
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    using _grace = shutdownGraceMs === Infinity ? undefined : clock.schedule(shutdownGraceMs, () => resolve(false));
-    if (await Promise.race([ended, late])) return this.#warnOfUnanswered();
-    const error = new StopTimeoutError(this.#blockers(), shutdownGraceMs);
+    if (await endsWithin(clock, shutdownGraceMs, ended)) return this.#warnOfUnanswered();
+    const blockers = [...[...this.#running.keys()].map(describeBlocker), ...this.#watches.unanswered()];
+    const error = new StopTimeoutError("the runtime", blockers, shutdownGraceMs);
     logger.error("the runtime did not stop in time", { blockers: error.blockers, afterMs: shutdownGraceMs });
     this.#watches
       .close(reason)
@@ -263,14 +306,6 @@ export class Runtime implements AsyncDisposable {
   #unanswered(): readonly string[] {
     const controllers = [...this.#controllers.adapters()];
     return [...controllers.flatMap((adapter) => adapter.unanswered()), ...this.#watches.unanswered()];
-  }
-
-  #blockers(): readonly string[] {
-    const controllers = [...this.#running.keys()].map((adapter) => {
-      const doing = [...adapter.activities(), ...adapter.unanswered()];
-      return `controller ${JSON.stringify(adapter.name)} (${doing.join(", ")})`;
-    });
-    return [...controllers, ...this.#watches.unanswered()];
   }
 
   #watchFailed(cause: unknown): void {

@@ -29,6 +29,7 @@ const WHOLE = "";
  */
 export class ClassicAdapter implements Adapter {
   readonly name: string;
+  readonly finalizers: ReadonlySet<string>;
   readonly #parts: AdapterParts;
   readonly #declared: DeclaredClassic;
   readonly #log: Logger;
@@ -70,6 +71,7 @@ export class ClassicAdapter implements Adapter {
     this.#state = facade.state;
     this.#inputs = new ClassicInputs(declared, parts, facade.allow);
     this.#calls = facade.calls;
+    this.finalizers = facade.finalizers;
     this.#backoff = new Backoff(parts.random);
   }
 

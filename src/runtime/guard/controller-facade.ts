@@ -37,6 +37,9 @@ import type { OwnWrites } from "../cache/own-writes.ts";
 import type { PendingCalls } from "../pending-calls.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 
+/** Different finalizers of one controller that are remembered, at most: most have one. */
+const MAX_FINALIZERS = 1000;
+
 export interface FacadeInit {
   readonly name: string;
   readonly core: ControllerCore;
@@ -49,6 +52,8 @@ export interface FacadeInit {
   /** Absent: unlimited. */
   readonly limiter: RateLimiter | undefined;
   readonly tracker: OutputTracker | undefined;
+  /** Takes the finalizers that the controller adds. */
+  readonly finalizers: Set<string>;
   /** Aborts when the controller has to stop; the default signal of every call. */
   readonly signal: AbortSignal;
   /** Absent: uncached reads are not warned of. */
@@ -67,6 +72,7 @@ export class ControllerFacade implements ControllerState {
   readonly #limiter: RateLimiter | undefined;
   readonly #tracker: OutputTracker | undefined;
   readonly #signal: AbortSignal;
+  readonly #finalizers: Set<string>;
 
   private constructor(init: FacadeInit) {
     const backing = wrapState(init.core, { clock: init.clock });
@@ -74,6 +80,7 @@ export class ControllerFacade implements ControllerState {
     this.#owned = new OwnedState(backing, init.name);
     this.#limiter = init.limiter;
     this.#tracker = init.tracker;
+    this.#finalizers = init.finalizers;
     this.#signal = init.signal;
   }
 
@@ -179,6 +186,7 @@ export class ControllerFacade implements ControllerState {
   }
 
   addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
+    for (const finalizer of finalizers) if (this.#finalizers.size < MAX_FINALIZERS) this.#finalizers.add(finalizer);
     return this.#admit("addFinalizer", undefined, () => this.#addFinalizer(pointer, finalizers));
   }
 

@@ -17,9 +17,13 @@ export function openFacade(
   log: Logger,
   signal: AbortSignal,
   tracker?: OutputTracker,
-): ReturnType<typeof ControllerFacade.open> & { readonly calls: PendingCalls } {
+): ReturnType<typeof ControllerFacade.open> & {
+  readonly calls: PendingCalls;
+  readonly finalizers: ReadonlySet<string>;
+} {
   const ownWrites = new OwnWrites();
   const calls = new PendingCalls();
+  const finalizers = new Set([name]);
   const facade = ControllerFacade.open({
     name,
     core: new ControllerCore(parts.core, metrics, parts.lagging, ownWrites, calls, parts.writes, name),
@@ -31,8 +35,9 @@ export function openFacade(
     calls,
     limiter: parts.changeRateLimit && new RateLimiter(parts.changeRateLimit, parts.clock),
     tracker,
+    finalizers,
     signal,
     warnings: parts.warnOnUncachedReads ? log : undefined,
   });
-  return { ...facade, calls };
+  return { ...facade, calls, finalizers };
 }

@@ -28,6 +28,7 @@ import type { PendingCalls } from "../pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import type { Job, QueueItem, QueueLane } from "./queue-worker.ts";
+import { ShutdownHook } from "./shutdown-hook.ts";
 import { retry, type RetryOptions } from "../retry.ts";
 
 /** Keys of each lane whose last outcomes are kept. */
@@ -56,6 +57,7 @@ const HOOK_WORKED_MS = 60_000;
  */
 export class QueueAdapter implements Adapter {
   readonly name: string;
+  readonly finalizers: ReadonlySet<string>;
   readonly #parts: AdapterParts;
   readonly #controller: QueueController;
   readonly #log: Logger;
@@ -67,6 +69,7 @@ export class QueueAdapter implements Adapter {
   readonly #dispatcher: Dispatcher;
   readonly #primaries = new KindMap<QueueLane>();
   readonly #mapped: readonly QueueLane[];
+  readonly #shutdownHook: ShutdownHook;
   readonly #stopped = Promise.withResolvers<void>();
   readonly #calls: PendingCalls;
   /** What runs beside the workers. */
@@ -83,9 +86,11 @@ export class QueueAdapter implements Adapter {
     this.#log = parts.logger.child({ controller: name });
     this.#metrics = parts.metricsOf(name);
     const { signal } = this.#stopper;
-    const { state, calls } = openFacade(parts, declared, this.#metrics, this.#log, signal);
+    const { state, calls, finalizers } = openFacade(parts, declared, this.#metrics, this.#log, signal);
+    this.#shutdownHook = new ShutdownHook(parts, declared, this.#metrics, this.#log);
     this.#state = state;
     this.#calls = calls;
+    this.finalizers = finalizers;
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
     const { clock, random, budget } = parts;
     const settlement = new ItemSettlement({
@@ -121,16 +126,13 @@ export class QueueAdapter implements Adapter {
     await this.#stopped.promise;
     await Promise.all([this.#dispatcher.stop(), hook]);
     await this.#filling;
-    try {
-      await this.#noted("its shutdown hook", async () => this.#controller.shutdownHook?.());
-    } catch (thrown) {
-      this.#log.error("shutdown hook failed", { error: toError(thrown, `the shutdown hook of ${this.name}`) });
-    }
+    await this.#noted("its shutdown hook", () => this.#shutdownHook.run());
     this.#log.debug("controller finished");
     if (this.#broken !== undefined) throw this.#broken.error;
   }
 
   stop(reason: unknown): void {
+    this.#shutdownHook.startGrace();
     this.#stopper.abort(reason);
     this.#stopped.resolve();
   }
