@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parseManifests } from "homeostat/yaml";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { newProject, typecheck } from "./new-project.ts";
 import { ConfigFile, HealthCheck, Service } from "../examples/supervisor/resources/index.ts";
 
 const run = promisify(execFile);
@@ -20,30 +20,8 @@ function blocksOf(text: string, language: string): string[] {
   );
 }
 
-/** An empty folder in which the package is installed and TypeScript knows Node, as a reader's would be. */
-async function newProject(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "homeostat-docs-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await run("mkdir", ["-p", join(folder, "node_modules", "@types")]);
-  await symlink(ROOT, join(folder, "node_modules", "homeostat"));
-  for (const name of ["@types/node", "undici-types"]) {
-    await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
-  }
-  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  return folder;
-}
-
 const node = (folder: string, ...args: readonly string[]) =>
   run(process.execPath, ["--conditions=source", ...args], { cwd: folder, timeout: 25_000 });
-
-async function typecheck(folder: string, more: object = {}): Promise<void> {
-  const { compilerOptions } = JSON.parse(await read("tsconfig.json")) as { compilerOptions: object };
-  const options = { ...compilerOptions, ...more };
-  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, include: ["*.ts"] }));
-  await run(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder]).catch((error: unknown) => {
-    throw new Error((error as { stdout: string }).stdout, { cause: error });
-  });
-}
 
 describe("the README", () => {
   test("opens with examples/taste, which has 25 lines at most", async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock/index.ts";
 import type { AnyResourceType, Kind } from "../resource/index.ts";
 import type { ControllerState } from "./controller-state.ts";
+import type { Hint, HowToDeclare, HowToFinalize, HowToRead, HowToWrite, OutputHint } from "./hints.ts";
 import type { Input } from "./input.ts";
 import type { Logger } from "../log/index.ts";
 import type { ReconcileResult } from "./outcome.ts";
@@ -25,9 +26,9 @@ interface ClassicContext<
   D extends readonly AnyResourceType[],
 > {
   readonly state: ControllerState<
-    ResourceIn<I> | ResourceIn<O> | D[number],
-    ResourceIn<O>,
-    FinalizableIn<I> | D[number]
+    ResourceIn<I> | ResourceIn<O> | D[number] | Hint<HowToRead>,
+    ResourceIn<O> | Hint<HowToWrite>,
+    FinalizableIn<I> | D[number] | Hint<HowToFinalize>
   >;
   readonly log: Logger;
   /** Aborts when the runtime stops. */
@@ -105,7 +106,7 @@ export interface Controller<
 /** Types a {@link Controller} from its declarations; does nothing else. */
 export function controller<
   const I extends readonly ClassicInput[] = readonly [],
-  const O extends readonly Output[] = readonly [],
+  const O extends readonly (Output | OutputHint<HowToDeclare>)[] = readonly [],
   const D extends readonly AnyResourceType[] = readonly [],
 >(definition: Controller<I, O, D>): Controller<I, O, D> {
   return definition;

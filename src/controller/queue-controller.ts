@@ -1,5 +1,6 @@
 import type { Clock } from "../clock/index.ts";
 import type { AnyResourceType, Ref, SpecOf } from "../resource/index.ts";
+import type { Hint, HowToDeclare, HowToFinalize, HowToRead, HowToWrite, OutputHint } from "./hints.ts";
 import type { FinalizableIn, ResourceIn } from "./controller.ts";
 import type { ControllerState } from "./controller-state.ts";
 import type { MappedInput, ReducedMetadata } from "./input.ts";
@@ -12,7 +13,11 @@ export type QueueState<
   P extends AnyResourceType,
   I extends readonly MappedInput[],
   O extends readonly Output[],
-> = ControllerState<P | ResourceIn<I> | ResourceIn<O>, ResourceIn<O>, P | FinalizableIn<I>>;
+> = ControllerState<
+  P | ResourceIn<I> | ResourceIn<O> | Hint<HowToRead>,
+  ResourceIn<O> | Hint<HowToWrite>,
+  P | FinalizableIn<I> | Hint<HowToFinalize>
+>;
 
 /** What every handler and hook of a queue controller gets. */
 export interface QueueContext<
@@ -83,7 +88,7 @@ export interface QueueController<
 export function queueController<
   const P extends AnyResourceType,
   const I extends readonly MappedInput<AnyResourceType, "mapped" | "mappedDestroyReady", P["type"]>[] = readonly [],
-  const O extends readonly Output[] = readonly [],
+  const O extends readonly (Output | OutputHint<HowToDeclare>)[] = readonly [],
 >(definition: QueueController<P, I, O>): QueueController<P, I, O> {
   return definition;
 }
