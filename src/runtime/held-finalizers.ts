@@ -1,4 +1,5 @@
-import { isNotFound, type Pointer, type Resource } from "../resource/index.ts";
+import type { Logger } from "../log/index.ts";
+import { formatPointer, isNotFound, type Pointer, type Resource } from "../resource/index.ts";
 import type { CoreState } from "../state/index.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 
@@ -25,6 +26,13 @@ export async function findHeldFinalizers(
     }
   }
   return held;
+}
+
+/** Names the first of them, and how many there are. */
+export function warnOfHeldFinalizers(log: Logger, controller: string, held: readonly HeldFinalizer[]): void {
+  if (held.length === 0) return;
+  const first = held.slice(0, 10).map(({ pointer, finalizer }) => `${finalizer} on ${formatPointer(pointer)}`);
+  log.warn("an unregistered controller leaves finalizers behind", { controller, count: held.length, first });
 }
 
 async function read(core: CoreState, { namespace, type, id }: DeclaredInput): Promise<readonly Resource[]> {

@@ -1,6 +1,6 @@
 import type { Controller, QueueController } from "../controller/index.ts";
 import { toError } from "../internal/to-error.ts";
-import { formatPointer, type Pointer } from "../resource/index.ts";
+import type { Pointer } from "../resource/index.ts";
 import { getOrNull, type CoreState } from "../state/index.ts";
 import type { Adapter, AdapterParts } from "./adapter.ts";
 import { CachedState } from "./cache/cached-state.ts";
@@ -8,13 +8,14 @@ import { ClassicAdapter } from "./classic/classic-adapter.ts";
 import { ControllerRegistry, setUpFailed } from "./controller-registry.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import { explain, type Explanation } from "./explain/explain.ts";
-import { findHeldFinalizers, type HeldFinalizer } from "./held-finalizers.ts";
+import { findHeldFinalizers, warnOfHeldFinalizers, type HeldFinalizer } from "./held-finalizers.ts";
 import { RegistrationError } from "./registration-error.ts";
 import { Graph } from "./graph/graph.ts";
 import type { MetricsRegistry } from "./metrics/metrics.ts";
 import { QueueAdapter } from "./queue/queue-adapter.ts";
 import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
-import { describeBlocker, endsWithin, StopTimeoutError } from "./stop-timeout-error.ts";
+import { endsWithin, RunningControllers } from "./running-controllers.ts";
+import { StopTimeoutError } from "./stop-timeout-error.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { Watches } from "./intake/watches.ts";
 
@@ -43,8 +44,7 @@ export class Runtime implements AsyncDisposable {
   readonly #watches: Watches;
   readonly #parts: AdapterParts;
   readonly #stop = Promise.withResolvers<void>();
-  /** What has been started, until it has ended. */
-  readonly #running = new Map<Adapter, Promise<void>>();
+  readonly #running = new RunningControllers((error, thrown) => this.#fail(error, thrown));
   #phase: "new" | "running" | "stopped" = "new";
   #stopReason: unknown;
   #failure: Error | undefined;
@@ -117,7 +117,7 @@ export class Runtime implements AsyncDisposable {
       throw setUpFailed("unregistered", name, new Error("it was unregistered meanwhile"));
     }
     adapter.registered();
-    this.#start(adapter);
+    this.#running.start(adapter);
   }
 
   /**
@@ -135,17 +135,13 @@ export class Runtime implements AsyncDisposable {
     if (adapter === undefined) {
       throw new RegistrationError("unknown_controller", name, `no controller ${JSON.stringify(name)} is registered`);
     }
-    await this.#stopOne(adapter);
+    const { clock, logger, shutdownGraceMs } = this.#options;
+    const reason = new DOMException("the controller was unregistered", "AbortError");
+    await this.#running.stopOne(adapter, reason, clock, shutdownGraceMs);
     const inputs = this.#controllers.graph.inputsOf(name);
     if (this.#controllers.get(name) === adapter) this.#controllers.withdraw(name);
     const finalizers = await findHeldFinalizers(this.#core, inputs, adapter.finalizers);
-    if (finalizers.length > 0) {
-      this.#options.logger.warn("an unregistered controller leaves finalizers behind", {
-        controller: name,
-        count: finalizers.length,
-        first: finalizers.slice(0, 10).map(({ pointer, finalizer }) => `${finalizer} on ${formatPointer(pointer)}`),
-      });
-    }
+    warnOfHeldFinalizers(logger, name, finalizers);
     return finalizers;
   }
 
@@ -250,28 +246,7 @@ export class Runtime implements AsyncDisposable {
       this.#fail(toError(error, "the State"), error);
     }
     if (this.#isStopped()) return;
-    for (const adapter of adapters) if (this.#controllers.get(adapter.name) === adapter) this.#start(adapter);
-  }
-
-  #start(adapter: Adapter): void {
-    // What a controller throws is its adapter's business; what gets here is no controller's.
-    const ended = adapter
-      .start()
-      .catch((error: unknown) =>
-        this.#fail(toError(error, `the adapter of controller ${JSON.stringify(adapter.name)}`), error),
-      )
-      .finally(() => this.#running.delete(adapter));
-    this.#running.set(adapter, ended);
-  }
-
-  async #stopOne(adapter: Adapter): Promise<void> {
-    const ended = this.#running.get(adapter);
-    if (ended === undefined) return;
-    adapter.stop(new DOMException("the controller was unregistered", "AbortError"));
-    const { clock, shutdownGraceMs } = this.#options;
-    if (await endsWithin(clock, shutdownGraceMs, ended)) return;
-    const what = `controller ${JSON.stringify(adapter.name)}`;
-    throw new StopTimeoutError(what, [describeBlocker(adapter)], shutdownGraceMs);
+    for (const adapter of adapters) if (this.#controllers.get(adapter.name) === adapter) this.#running.start(adapter);
   }
 
   /** First the controllers, then what they live on. */
@@ -279,13 +254,9 @@ export class Runtime implements AsyncDisposable {
     const { clock, logger, shutdownGraceMs } = this.#options;
     const reason = this.#stopReason;
     this.#watches.stop(reason);
-    for (const adapter of this.#running.keys()) adapter.stop(reason);
-    const ended = (async () => {
-      await Promise.all(this.#running.values());
-      await this.#watches.close(reason);
-    })();
+    const ended = this.#running.stop(reason).then(() => this.#watches.close(reason));
     if (await endsWithin(clock, shutdownGraceMs, ended)) return this.#warnOfUnanswered();
-    const blockers = [...[...this.#running.keys()].map(describeBlocker), ...this.#watches.unanswered()];
+    const blockers = [...this.#running.blockers(), ...this.#watches.unanswered()];
     const error = new StopTimeoutError("the runtime", blockers, shutdownGraceMs);
     logger.error("the runtime did not stop in time", { blockers: error.blockers, afterMs: shutdownGraceMs });
     this.#watches

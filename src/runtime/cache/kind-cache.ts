@@ -1,3 +1,4 @@
+import { isErrorValue, messageOf } from "../../internal/foreign-value.ts";
 import { abortable } from "../../internal/abortable.ts";
 import { SortedEntries, type Entry } from "../../internal/sorted-entries.ts";
 import {
@@ -213,7 +214,7 @@ export class KindCache implements ObservedCache {
   close(cause: unknown): void {
     if (this.#closing.signal.aborted) return;
     const { namespace, type } = this.kind;
-    const why = cause instanceof Error ? `: ${cause.message}` : "";
+    const why = isErrorValue(cause) ? `: ${messageOf(cause)}` : "";
     const text = `the cache of ${type} in ${JSON.stringify(namespace)} is closed${why}`;
     const error = new StateError("unavailable", text, { cause });
     this.#closing.abort(error);

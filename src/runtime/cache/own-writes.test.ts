@@ -47,6 +47,19 @@ describe("own writes", () => {
     expect(writes.unseen(cache, "x")).toBeUndefined();
   });
 
+  test("can be asked about without a promise, which would reject unheard when the cache is closed", async () => {
+    const unheard: unknown[] = [];
+    const listener = (reason: unknown): void => void unheard.push(reason);
+    process.on("unhandledRejection", listener);
+    const { cache, writes } = setUp();
+    await writes.follow(cache, "x", Promise.resolve(resource("1")));
+    expect([writes.hasUnseen(cache, "x"), writes.hasUnseen(cache, "other")]).toEqual([true, false]);
+    cache.close(new Error("stopped"));
+    for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", listener);
+    expect(unheard).toEqual([]);
+  });
+
   test("are seen when their event came before their answer, even if more has happened since", async () => {
     const { cache, writes } = setUp();
     const answer = Promise.withResolvers<Resource>();

@@ -3,6 +3,8 @@ import type { Content } from "./cache-observer.ts";
 import { CacheSighting } from "./cache-sighting.ts";
 import type { KindCache } from "./kind-cache.ts";
 
+const NONE: readonly CacheSighting[] = [];
+
 /**
  * The writes of one controller to cached kinds that the cache has not seen yet. Only for States whose events come
  * after the answers of writes; where they come within the write, there never is one.
@@ -25,10 +27,19 @@ export class OwnWrites {
    * answer, nobody can expect to read a write.
    */
   unseen(cache: KindCache, id?: string): Promise<unknown> | undefined {
-    const writes = this.#pending.get(cache);
-    if (writes === undefined || writes.size === 0) return undefined;
-    const mine = [...writes].filter((write) => write.answered && (id === undefined || write.id === id));
+    const mine = this.#unseen(cache, id);
     return mine.length === 0 ? undefined : Promise.all(mine.map(({ settled }) => settled));
+  }
+
+  /** True when a read has to wait. Makes no promise: it would reject unheard when the cache is closed. */
+  hasUnseen(cache: KindCache, id: string): boolean {
+    return this.#unseen(cache, id).length > 0;
+  }
+
+  #unseen(cache: KindCache, id: string | undefined): readonly CacheSighting[] {
+    const writes = this.#pending.get(cache);
+    if (writes === undefined || writes.size === 0) return NONE;
+    return [...writes].filter((write) => write.answered && (id === undefined || write.id === id));
   }
 
   #follow<T>(cache: KindCache, id: string, write: Promise<T>, leaves: (result: T) => Content): Promise<T> {

@@ -1,6 +1,5 @@
 import type { Controller, Input, ReconcileContext, RunContext } from "../../controller/index.ts";
 import type { Logger } from "../../log/index.ts";
-import type { Timer } from "../../clock/index.ts";
 import { toError } from "../../internal/to-error.ts";
 import { Backoff } from "../../internal/backoff.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
@@ -17,6 +16,7 @@ import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import { OutputTracker } from "../guard/output-tracker.ts";
 import { sleepUnlessAborted } from "../retry.ts";
+import { WakeTimer } from "./wake-timer.ts";
 import { WakeSlot } from "./wake-up-flag.ts";
 
 /** Key of a classic controller's outcomes: it has one loop for everything. */
@@ -43,9 +43,10 @@ export class ClassicAdapter implements Adapter {
   readonly #backoff: Backoff;
   readonly #outcomes = new OutcomeLog(1);
   #mode: "idle" | "running" | "backoff" | "ended" = "idle";
-  #resumesAtMs: number | undefined;
+  /** When the backoff ends. */
+  #resumesAtMs = 0;
   /** Wakes it when it asked to run again. */
-  #again: Timer | undefined;
+  readonly #again: WakeTimer;
   /** Start of the run, then of each cycle in it. A cycle goes from one wake-up to the next time that one is asked for. */
   #startedAtMs = 0;
   #inCycle = false;
@@ -60,6 +61,7 @@ export class ClassicAdapter implements Adapter {
     this.#log = parts.logger.child({ controller: declared.name });
     this.#metrics = parts.metricsOf(declared.name);
     this.#slot = new WakeSlot(parts.clock, this.#metrics);
+    this.#again = new WakeTimer(parts.clock, () => this.#slot.fill());
     this.#tracker = new OutputTracker(declared.name, {
       list: (kind) => this.#state.list(kind),
       getOrNull: (pointer) => this.#state.getOrNull(pointer),
@@ -105,7 +107,7 @@ export class ClassicAdapter implements Adapter {
       else await this.#slot.untilFull();
     }
     this.#mode = "ended";
-    this.#again?.cancel();
+    this.#again.cancel();
     this.#slot.close();
     this.#log.debug("controller finished");
   }
@@ -125,17 +127,21 @@ export class ClassicAdapter implements Adapter {
   }
 
   explain(): ControllerExplanation {
-    const idle = this.#slot.full || this.#again !== undefined ? "waiting" : "idle";
+    const idle = this.#slot.full || this.#again.dueInMs !== undefined ? "waiting" : "idle";
     return {
       controller: this.name,
       form: "classic",
       state: this.#mode === "idle" ? idle : this.#mode,
-      dueInMs: this.#resumesAtMs && Math.max(0, this.#resumesAtMs - this.#parts.clock.monotonic()),
+      dueInMs: this.#mode === "backoff" ? this.#resumesInMs() : this.#again.dueInMs,
       ownWakeUps: this.#ownWakeUps,
       changedMeanwhile: this.#mode !== "idle" && this.#slot.full,
       outcomes: this.#outcomes.of(WHOLE),
       lastError: this.#lastError,
     };
+  }
+
+  #resumesInMs(): number {
+    return Math.max(0, this.#resumesAtMs - this.#parts.clock.monotonic());
   }
 
   /** Gives why the run is over. */
@@ -153,7 +159,7 @@ export class ClassicAdapter implements Adapter {
       const { signal } = this.#stopper;
       if (signal.aborted && isCancellation(thrown, signal)) return "finished";
       const verdict = classifyFailure(thrown, this.#named);
-      if (verdict.kind === "failed") await this.#clearReleased();
+      if (verdict.kind === "failed") await this.#clearReleased(signal);
       else {
         this.#slot.done();
         this.#settle(verdict);
@@ -178,7 +184,6 @@ export class ClassicAdapter implements Adapter {
     this.#mode = "backoff";
     this.#resumesAtMs = clock.monotonic() + delayMs;
     await sleepUnlessAborted(clock, delayMs, signal);
-    this.#resumesAtMs = undefined;
     this.#slot.fill();
   }
 
@@ -211,27 +216,7 @@ export class ClassicAdapter implements Adapter {
     else this.#metrics.requeues++;
     this.#note(kind, reason, afterMs);
     this.#log.debug(`controller ${kind}`, { reason, intervalMs: afterMs });
-    if (afterMs !== undefined) this.#wakeAfter(afterMs);
-  }
-
-  #wakeAfter(ms: number): void {
-    const { clock } = this.#parts;
-    if (ms === 0) {
-      this.#slot.fill();
-      return;
-    }
-    this.#resumesAtMs = clock.monotonic() + ms;
-    this.#again = clock.schedule(ms, () => {
-      this.#forgetAgain();
-      this.#slot.fill();
-    });
-  }
-
-  /** It runs now: whatever it asked for before no longer counts. */
-  #forgetAgain(): void {
-    this.#again?.cancel();
-    this.#again = undefined;
-    this.#resumesAtMs = undefined;
+    if (afterMs !== undefined) this.#again.start(afterMs);
   }
 
   #note(kind: "skipped" | "requeued" | "failed", reason: string | undefined, againAfterMs: number | undefined): void {
@@ -249,7 +234,8 @@ export class ClassicAdapter implements Adapter {
   }
 
   /** A failure here must not hide the one before, which the next run shows again if it stays. */
-  async #clearReleased(): Promise<void> {
+  async #clearReleased(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     try {
       await this.#tracker.clearReleased();
     } catch (thrown) {
@@ -296,7 +282,7 @@ export class ClassicAdapter implements Adapter {
     this.#mode = "idle";
     const taken = await this.#slot.take();
     if (taken) {
-      this.#forgetAgain();
+      this.#again.cancel();
       this.#countOwnWakeUps();
       this.#mode = "running";
       this.#startedAtMs = clock.monotonic();

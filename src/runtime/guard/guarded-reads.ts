@@ -135,7 +135,7 @@ export class GuardedReads {
 
   /** True when the cache has nothing to wait for: then it answers without a detour. */
   #answersNow(cache: KindCache, id: string, options: GetOptions | undefined): boolean {
-    return options === undefined && cache.ready && this.#ownWrites.unseen(cache, id) === undefined;
+    return options === undefined && cache.ready && !this.#ownWrites.hasUnseen(cache, id);
   }
 
   async #waitAndGet(cache: KindCache, pointer: Pointer, options: GetOptions | undefined): Promise<Resource> {

@@ -1,11 +1,10 @@
 import type { Logger } from "../../log/index.ts";
-import type { MapInputContext, Mapper, QueueController, QueueReconcileContext } from "../../controller/index.ts";
+import type { QueueController, QueueReconcileContext } from "../../controller/index.ts";
 import type { Change } from "../change.ts";
-import { withState } from "../mapper-view.ts";
 import { isWorthALine, type IsOwn } from "../wake-up-causes.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
 import { toError } from "../../internal/to-error.ts";
-import { formatPointer, isDestroyReady, type Metadata, type Pointer } from "../../resource/index.ts";
+import { formatPointer, type Metadata, type Pointer } from "../../resource/index.ts";
 import type { ResourceList } from "../../state/index.ts";
 import type {
   Adapter,
@@ -19,7 +18,7 @@ import type { ControllerFacade } from "../guard/controller-facade.ts";
 import { sameInputKey, type DeclaredInput } from "../declared-input.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { explainItem } from "./explain-item.ts";
-import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
+import { itemContext, type SharedContext } from "./item-context.ts";
 import { ItemQueue, Lane } from "./item-queue.ts";
 import { ItemSettlement } from "./result-handler.ts";
 import { KindMap } from "../kind-map.ts";
@@ -27,24 +26,10 @@ import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { PendingCalls } from "../pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
-import type { Job, QueueItem, QueueLane } from "./queue-worker.ts";
+import { MapJobs } from "./map-jobs.ts";
+import { REMEMBERED_KEYS, type Job, type QueueItem, type QueueLane } from "./queue-worker.ts";
 import { ShutdownHook } from "./shutdown-hook.ts";
 import { retry, type RetryOptions } from "../retry.ts";
-
-/** Keys of each lane whose last outcomes are kept. */
-const REMEMBERED_KEYS = 1000;
-
-/** What a mapper gave, as an address of our own: whatever is behind its fields is asked once. */
-function toPointer(given: Partial<Pointer> | null | undefined): Pointer {
-  const { namespace, type, id } = given ?? {};
-  if (typeof namespace === "string" && typeof type === "string" && typeof id === "string" && id !== "") {
-    return { namespace, type, id };
-  }
-  throw new TypeError("a mapper gave something that is no reference to a resource; make them with Type.ref(id)");
-}
-
-/** States of one mapped resource that wait for a mapper, at most: one that keeps failing must not collect them for ever. */
-const MAX_UNMAPPED = 64;
 
 const NOTHING: readonly Metadata[] = [];
 
@@ -68,7 +53,7 @@ export class QueueAdapter implements Adapter {
   readonly #queue = new ItemQueue<readonly Metadata[], Job>((item) => this.#wokeItself(item));
   readonly #dispatcher: Dispatcher;
   readonly #primaries = new KindMap<QueueLane>();
-  readonly #mapped: readonly QueueLane[];
+  readonly #mapped: readonly MapJobs[];
   readonly #shutdownHook: ShutdownHook;
   readonly #stopped = Promise.withResolvers<void>();
   readonly #calls: PendingCalls;
@@ -105,7 +90,7 @@ export class QueueAdapter implements Adapter {
     });
     this.#dispatcher = new Dispatcher(this.#queue, settlement, concurrency, clock, budget);
     for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
-    this.#mapped = mappings.map((mapping) => this.#mapLane(mapping));
+    this.#mapped = mappings.map((mapping) => this.#mapJobs(mapping));
   }
 
   /** Nothing is due before the start, which fills the queue. */
@@ -113,9 +98,9 @@ export class QueueAdapter implements Adapter {
 
   route(input: DeclaredInput): Route {
     if (input.kind === "primary") return this.#primaryRoute(input);
-    const lane = this.#mapped.find((one) => sameInputKey(one.job.input, input));
-    if (lane === undefined) throw new Error(`controller ${this.name} has no input for its route`);
-    return this.#mappedRoute(lane);
+    const jobs = this.#mapped.find(({ lane }) => sameInputKey(lane.job.input, input));
+    if (jobs === undefined) throw new Error(`controller ${this.name} has no input for its route`);
+    return jobs.route();
   }
 
   async start(): Promise<void> {
@@ -150,8 +135,9 @@ export class QueueAdapter implements Adapter {
 
   explain(pointer: Pointer): ControllerExplanation {
     const { namespace, type } = pointer;
-    const mapped = this.#mapped.find(({ job: { input } }) => input.namespace === namespace && input.type === type);
-    const lane = this.#primaries.get(namespace, type) ?? mapped;
+    const ofKind = ({ lane: { job } }: MapJobs): boolean =>
+      job.input.namespace === namespace && job.input.type === type;
+    const lane = this.#primaries.get(namespace, type) ?? this.#mapped.find(ofKind)?.lane;
     return explainItem(this.name, lane, pointer.id, this.#parts.clock.monotonic());
   }
 
@@ -169,36 +155,19 @@ export class QueueAdapter implements Adapter {
     return new Lane({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
   }
 
-  #mapLane({ input, map }: DeclaredMapping): QueueLane {
-    const run = (item: QueueItem) => this.#map(map, item);
-    return new Lane({ name: "map", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
-  }
-
-  /** Maps each state that the resource had since it was mapped last. All of them stay to be mapped when one fails. */
-  async #map(map: Mapper | undefined, item: QueueItem): Promise<void> {
-    const { value: states, isOwn } = item;
-    item.value = NOTHING;
-    const { ref, ...shared } = itemContext(this.#shared, item);
-    const pointers = new Map<string, Pointer>();
-    try {
-      for (const state of states) {
-        const context = { ...shared, input: reduceMetadata(ref, state) };
-        const mapped =
-          map === undefined ? this.#controller.mapInput?.(context as MapInputContext) : map(context.input, context);
-        for (const given of (await mapped) ?? []) {
-          const pointer = toPointer(given);
-          pointers.set(formatPointer(pointer), pointer);
-        }
-      }
-      this.#metrics.mappedOut += pointers.size;
-      for (const pointer of pointers.values()) this.#putPrimary(pointer, isOwn);
-    } catch (thrown) {
-      item.value = this.#unmapped(states, item.value, false);
-      throw thrown;
-    } finally {
-      this.#metrics.mappedIn++;
-      this.#dispatcher.wake();
-    }
+  #mapJobs(mapping: DeclaredMapping): MapJobs {
+    return new MapJobs(mapping, (lane) => ({
+      controller: this.#controller,
+      metrics: this.#metrics,
+      shared: this.#shared,
+      put: (id, states, nowMs, change) => {
+        this.#queue.put(lane, id, states, nowMs, this.#isOwn(change));
+        this.#woken();
+      },
+      putPrimary: (pointer, isOwn) => this.#putPrimary(pointer, isOwn),
+      wake: () => this.#dispatcher.wake(),
+      refill: () => this.#refill(),
+    }));
   }
 
   #putPrimary(pointer: Pointer, isOwn: IsOwn | undefined): void {
@@ -233,33 +202,6 @@ export class QueueAdapter implements Adapter {
         if (vanished !== "triggered") for (const id of vanished) put(id, nowMs);
       },
     };
-  }
-
-  #mappedRoute(lane: QueueLane): Route {
-    const onlyDestroyReady = lane.job.input.kind === "mappedDestroyReady";
-    return {
-      trigger: (change, nowMs) => {
-        const { metadata, certain } = change;
-        if (onlyDestroyReady && !certain && !isDestroyReady(metadata)) return;
-        const before = onlyDestroyReady ? change.before.filter(isDestroyReady) : change.before;
-        const wanted = [...before, metadata];
-        const unmapped = this.#unmapped(lane.find(metadata.id)?.value ?? NOTHING, wanted, change.isBeforeCut);
-        this.#queue.put(lane, metadata.id, unmapped, nowMs, this.#isOwn(change));
-        this.#woken();
-      },
-      // What vanished can no longer be mapped, so any primary may be concerned.
-      resynced: (vanished) => {
-        if (vanished !== "triggered") this.#refill();
-      },
-    };
-  }
-
-  /** What a map job has to look at. When that is too much, all primaries are looked at in its place. */
-  #unmapped(waiting: readonly Metadata[], states: readonly Metadata[], isCut: boolean): readonly Metadata[] {
-    const all = states.reduce(withState, waiting);
-    if (!isCut && all.length <= MAX_UNMAPPED) return all;
-    this.#refill();
-    return states.slice(-1);
   }
 
   #woken(): void {

@@ -6,6 +6,9 @@ import type { OutcomeLog } from "../explain/outcome-log.ts";
 
 type Result = Promise<ReconcileResult> | ReconcileResult;
 
+/** Keys of each lane whose last outcomes are kept. */
+export const REMEMBERED_KEYS = 1000;
+
 /** What is done for the keys of a lane: reconcile them, or map them to others, which are reconciled. */
 export interface Job {
   readonly name: "reconcile" | "map";
