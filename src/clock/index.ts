@@ -1,4 +1,5 @@
 // Time as a port: what the library asks of a clock, the system's, and a manual one for tests. Start with clock.ts.
 export type { Clock, SleepOptions, Timer } from "./clock.ts";
+export { Deadlines, type Expiring } from "./deadlines.ts";
 export { ManualClock } from "./manual-clock.ts";
 export { SystemClock } from "./system-clock.ts";

@@ -16,6 +16,8 @@ export type { Peer } from "./peer.ts";
 export type { ReconnectBackoffOptions } from "./client/reconnect-backoff.ts";
 export type {
   CallInfo,
+  DuplexCall,
+  DuplexMethod,
   OnShutdown,
   ServerCall,
   ServerMethod,
@@ -24,4 +26,4 @@ export type {
   UnaryMethod,
 } from "./server/server-method.ts";
 export type { GrpcServerOptions } from "./server/server-options.ts";
-export { Status, statusName } from "./status.ts";
+export { isStatus, Status, statusName } from "./status.ts";

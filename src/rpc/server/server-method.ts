@@ -1,3 +1,4 @@
+import type { GrpcError } from "../grpc-error.ts";
 import type { FramedMessages } from "../message-frame.ts";
 import type { Metadata, MetadataInit } from "../metadata.ts";
 import type { Peer } from "../peer.ts";
@@ -59,6 +60,21 @@ export interface ServerStreamCall extends ServerCall {
   hold(bytes: number): void;
 }
 
+/** A call with any number of messages in both directions. */
+export interface DuplexCall extends Omit<ServerStreamCall, "message"> {
+  /**
+   * All messages that have come, at least one: waits for it. Undefined when the client has sent its last, and when the
+   * server shuts down. Whoever does not read makes the client wait. One reader at a time.
+   *
+   * @throws {GrpcError} The signal's reason when the call is over; RESOURCE_EXHAUSTED for a message above the limit.
+   */
+  read(): Promise<readonly Uint8Array[] | undefined>;
+  /** Authenticates the headers of the call anew. @throws what `authorize` throws: it is refused now. */
+  authenticate(): Promise<void>;
+  /** Ends the call with this status now: {@link read} and the signal fail with it. Later calls do nothing. */
+  cancel(reason: GrpcError): void;
+}
+
 /**
  * What to do with a call that runs while the server shuts down: end it with UNAVAILABLE at once, or let it finish, for
  * as long as the grace time lasts.
@@ -81,5 +97,13 @@ export interface ServerStreamMethod {
   readonly onShutdown?: OnShutdown | undefined;
 }
 
+/** Any number of messages in, any number out. The call ends with OK when the handler returns. */
+export interface DuplexMethod {
+  readonly kind: "duplex";
+  readonly handler: (call: DuplexCall) => Promise<void>;
+  /** Default: "finish": the handler reads no more and may finish what it has. */
+  readonly onShutdown?: OnShutdown | undefined;
+}
+
 /** A method of a service. A handler that throws a `GrpcError` ends its call with it; any other error is UNKNOWN. */
-export type ServerMethod = UnaryMethod | ServerStreamMethod;
+export type ServerMethod = UnaryMethod | ServerStreamMethod | DuplexMethod;
