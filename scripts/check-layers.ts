@@ -71,7 +71,13 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   resource: { labels: ["metadata"], metadata: [], spec: [], type: ["labels", "metadata", "spec"] },
   state: { derive: [], views: [] },
   rpc: { http2: [], server: ["http2"], client: ["http2", "server"] },
-  grpc: { gen: [], messages: [], server: ["messages", "gen"], client: ["messages"] },
+  grpc: {
+    gen: [],
+    messages: [],
+    session: ["gen"],
+    server: ["session", "messages", "gen"],
+    client: ["session", "messages"],
+  },
   runtime: {
     metrics: [],
     explain: [],

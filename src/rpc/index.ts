@@ -8,6 +8,7 @@ export { GrpcError, type GrpcErrorOptions, isGrpcError } from "./grpc-error.ts";
 export { type GrpcCloseOptions, type GrpcListenOptions, GrpcServer } from "./server/grpc-server.ts";
 export { ListenError, type ListenRefusal } from "./listen-error.ts";
 export { FramedMessages, PREFIX_BYTES } from "./message-frame.ts";
+export type { DuplexStream } from "./client/duplex-stream.ts";
 export type { MessageStream } from "./client/message-stream.ts";
 export { type HeaderFields, Metadata, type MetadataInit, type MetadataValue } from "./metadata.ts";
 export type { ClientTls } from "./http2/node-http2-client.ts";
@@ -26,4 +27,4 @@ export type {
   UnaryMethod,
 } from "./server/server-method.ts";
 export type { GrpcServerOptions } from "./server/server-options.ts";
-export { isStatus, Status, statusName } from "./status.ts";
+export { parseStatus, Status, statusName } from "./status.ts";

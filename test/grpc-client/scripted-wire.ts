@@ -1,6 +1,6 @@
 import { ManualClock } from "../../src/clock/index.ts";
 import { type ConnectOptions, resolveClientOptions } from "../../src/grpc/client/client-options.ts";
-import type { Wire } from "../../src/grpc/client/remote-calls.ts";
+import type { SessionChannel } from "../../src/grpc/client/session-wire.ts";
 import { RemoteState } from "../../src/grpc/client/remote-state.ts";
 import { EventEncoder } from "../../src/grpc/messages/event-encoder.ts";
 import { ResourceEncoder } from "../../src/protobuf/resource-encoder.ts";
@@ -107,7 +107,7 @@ export class ScriptedStream implements MessageStream {
 type Answer = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
 /** A connection without a server: a test is the server. */
-export class ScriptedWire implements Wire {
+export class ScriptedWire implements SessionChannel {
   /** Answers of unary methods; without one, a method is not implemented. */
   readonly answers: Map<Rpc, Answer> = new Map();
   /** What was called, in order. */
@@ -136,6 +136,15 @@ export class ScriptedWire implements Wire {
     this.streams.push(stream);
     (this.script.shift() ?? this.onStream)(stream);
     return stream;
+  }
+
+  /** It has no sessions. */
+  serverHeader(): undefined {
+    return undefined;
+  }
+
+  duplex(): never {
+    throw new Error("a server without sessions is never asked for one");
   }
 
   async close(): Promise<void> {

@@ -52,6 +52,11 @@ export interface ConnectOptions {
   readonly keepaliveTimeoutMs?: number | undefined;
   /** Largest message that is accepted. Unit: bytes. Default: 32 MiB. */
   readonly maxMessageBytes?: number | undefined;
+  /**
+   * Makes calls on one stream where the server has that, as ours does: a call then costs two messages instead of a
+   * stream. Default: true.
+   */
+  readonly session?: boolean | undefined;
   /** How watches survive the loss of their connection. */
   readonly watchRetry?: WatchRetryOptions | undefined;
   /** Told once for each time that a watch is interrupted: what is known of the kind may be stale from now on. */
@@ -72,6 +77,7 @@ export interface ResolvedClientOptions {
   readonly types: TypeRegistry;
   readonly yaml: boolean | ((type: string) => boolean);
   readonly timeoutMs: number;
+  readonly session: boolean;
   readonly watchRetry: ResolvedWatchRetry;
   readonly onWatchInterrupted: (interruption: WatchInterruption) => void;
   readonly onWatchResumed: (resumption: WatchResumption) => void;
@@ -88,6 +94,7 @@ export function resolveClientOptions(options: ConnectOptions): ResolvedClientOpt
     types: options.skipDecoding === true ? new TypeRegistry() : registryOf(options.types),
     yaml: options.yaml ?? true,
     timeoutMs,
+    session: options.session ?? true,
     watchRetry: resolveWatchRetry(options.watchRetry),
     onWatchInterrupted: options.onWatchInterrupted ?? (() => {}),
     onWatchResumed: options.onWatchResumed ?? (() => {}),

@@ -5,19 +5,17 @@ import { compareText } from "../../internal/compare-text.ts";
 import { fromGrpcError } from "../client-error.ts";
 import { EventDecoder } from "../messages/event-decoder.ts";
 import { ResourceDecoder, ResourceEncoder } from "../../protobuf/index.ts";
-import { pathOf, Rpc } from "../rpc.ts";
-import { GrpcError, type GrpcChannel, Status } from "../../rpc/index.ts";
+import { Rpc } from "../rpc.ts";
+import { GrpcError, Status } from "../../rpc/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
 import { expectEvents, expectKind } from "./expect-address.ts";
+import { SessionWire, type SessionChannel } from "./session-wire.ts";
 import { StallGuard } from "./stall-guard.ts";
 import { WakeableSleeps } from "./wakeable-sleeps.ts";
 import { WatchFeed, type WatchHost } from "./watch-feed.ts";
 import { WatchRetry } from "./watch-retry.ts";
 import { WatchStream } from "./watch-stream.ts";
 import { describeTarget, type WatchTarget } from "./watch-target.ts";
-
-/** What the client needs of a connection; a `GrpcChannel` is one. */
-export type Wire = Pick<GrpcChannel, "unary" | "serverStream" | "close">;
 
 /** One resource that is not what its type asks for must not hide all others of its kind. */
 const LENIENT = { lenient: true } as const;
@@ -27,15 +25,15 @@ export class RemoteCalls implements WatchHost {
   readonly clock: ResolvedClientOptions["clock"];
   readonly decoder: ResourceDecoder;
   readonly encoder: ResourceEncoder;
-  readonly #wire: Wire;
+  readonly #wire: SessionWire;
   readonly #options: ResolvedClientOptions;
   readonly #events: EventDecoder;
   readonly #watches = new Set<WatchFeed>();
   readonly #pauses: WakeableSleeps;
   #closed = false;
 
-  constructor(wire: Wire, options: ResolvedClientOptions) {
-    this.#wire = wire;
+  constructor(channel: SessionChannel, options: ResolvedClientOptions) {
+    this.#wire = new SessionWire(channel, options.clock, options.session);
     this.#options = options;
     this.clock = options.clock;
     this.#pauses = new WakeableSleeps(options.clock);
@@ -65,7 +63,7 @@ export class RemoteCalls implements WatchHost {
     const deadlineMs = rpc === Rpc.teardownAndDestroy ? undefined : this.#options.timeoutMs;
     let answer: Uint8Array;
     try {
-      answer = await this.#wire.unary(pathOf(rpc), message, { signal, deadlineMs });
+      answer = await this.#wire.unary(rpc, message, { signal, deadlineMs });
     } catch (error) {
       throw this.#explain(error, rpc, pointer);
     }
@@ -74,7 +72,7 @@ export class RemoteCalls implements WatchHost {
 
   /** The resources of a List, sorted by id. */
   async list(kind: Kind, message: Uint8Array, signal: AbortSignal | undefined): Promise<ResourceList> {
-    const stream = this.#wire.serverStream(pathOf(Rpc.list), message, { signal });
+    const stream = this.#wire.serverStream(Rpc.list, message, { signal });
     using guard = new StallGuard(stream, this.clock, this.#options.timeoutMs);
     const resources: Resource[] = [];
     const read = (response: Uint8Array): Resource => expectKind(this.readResource(response), kind);
@@ -107,7 +105,7 @@ export class RemoteCalls implements WatchHost {
   }
 
   async open(target: WatchTarget, request: Uint8Array, signal: AbortSignal): Promise<WatchStream> {
-    const stream = this.#wire.serverStream(pathOf(Rpc.watch), request, { signal });
+    const stream = this.#wire.serverStream(Rpc.watch, request, { signal });
     using guard = new StallGuard(stream, this.clock, this.#options.timeoutMs);
     const first = await guard.read();
     if (first === undefined) {

@@ -6,7 +6,8 @@ import { Rpc } from "../rpc.ts";
 import { isGrpcError, Status } from "../../rpc/index.ts";
 import type { ResolvedClientOptions } from "./client-options.ts";
 import { LifeCheck } from "./life-check.ts";
-import { RemoteCalls, type Wire } from "./remote-calls.ts";
+import { RemoteCalls } from "./remote-calls.ts";
+import type { SessionChannel } from "./session-wire.ts";
 import { RemoteOperations } from "./remote-operations.ts";
 
 /**
@@ -17,8 +18,8 @@ export class RemoteState extends RemoteOperations {
   readonly #composed: State;
   readonly #lacking = new Set<Rpc>();
 
-  constructor(wire: Wire, options: ResolvedClientOptions) {
-    const calls = new RemoteCalls(wire, options);
+  constructor(channel: SessionChannel, options: ResolvedClientOptions) {
+    const calls = new RemoteCalls(channel, options);
     const lives = new LifeCheck(calls);
     super(calls, lives, options.types);
     this.#composed = wrapState(new RemoteOperations(calls, lives, options.types), { clock: options.clock });

@@ -22,9 +22,11 @@ export class SessionWire {
   /** Not before this time is a session opened again, after one was refused. */
   #retryAt = -Infinity;
 
-  constructor(channel: SessionChannel, clock: Clock) {
+  /** @param isWanted - False: every call has a stream of its own. */
+  constructor(channel: SessionChannel, clock: Clock, isWanted: boolean) {
     this.#channel = channel;
     this.#clock = clock;
+    if (!isWanted) this.#retryAt = Infinity;
   }
 
   async unary(rpc: Rpc, message: Uint8Array, options: GrpcCallOptions): Promise<Uint8Array> {

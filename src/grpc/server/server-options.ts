@@ -39,6 +39,11 @@ export interface StateServerOptions {
   readonly maxWatchesPerConnection?: number | undefined;
   /** Open calls, watches included, for each connection; a client waits with more. Each takes about 5 KB. Default: 11,000. */
   readonly maxCallsPerConnection?: number | undefined;
+  /**
+   * Lets our own clients make their calls on one stream, which costs them and the server much less. Others see nothing
+   * of it. Default: true.
+   */
+  readonly sessions?: boolean | undefined;
   /** New calls per second, for each connection. Default: no limit. */
   readonly maxCallsPerSecond?: number | undefined;
   /** Open connections, for each address. More of them are closed at once. Default: 1,000. */

@@ -1,5 +1,5 @@
-import { silentLogger } from "../../log/index.ts";
 import { SystemClock } from "../../clock/index.ts";
+import { silentLogger } from "../../log/index.ts";
 import { TypeRegistry } from "../../resource/index.ts";
 import type { CoreState } from "../../state/index.ts";
 import { GrpcServer, parseAddress, type GrpcCloseOptions } from "../../rpc/index.ts";
@@ -8,6 +8,8 @@ import { BearerTokens } from "./bearer-tokens.ts";
 import { healthMethods, isHealthCall } from "./health-methods.ts";
 import { listMethod } from "./list-method.ts";
 import type { StateServerOptions } from "./server-options.ts";
+import { SESSION_HEADER } from "../session/session-message.ts";
+import { sessionMethod } from "./session-method.ts";
 import { StateService } from "./state-service.ts";
 import { unaryMethods } from "./unary-methods.ts";
 import { watchMethod } from "./watch-method.ts";
@@ -44,17 +46,26 @@ export class StateServer implements AsyncDisposable {
       clock,
     });
     const tokens = options.tokens === undefined ? undefined : new BearerTokens(options.tokens);
+    const { maxCallsPerConnection = 11_000, sessions = true } = options;
+    const unary = unaryMethods(this.#service);
+    const bounds = {
+      clock,
+      maxConcurrentCalls: maxCallsPerConnection,
+      maxCallsPerSecond: options.maxCallsPerSecond ?? Infinity,
+    };
     this.#grpc = new GrpcServer({
       methods: new Map([
-        ...unaryMethods(this.#service),
+        ...unary,
         listMethod(this.#service),
         watchMethod(this.#service),
         ...healthMethods(this.#service.watches),
         [SERVER_VERSION_PATH, { kind: "unary", handler: async () => encodeServerVersion(await ownVersion()) }],
+        ...(sessions ? [sessionMethod(unary, bounds)] : []),
       ]),
+      responseHeaders: sessions ? { [SESSION_HEADER]: "1" } : {},
       authorize: tokens && ((call) => (isHealthCall(call) ? undefined : tokens.authenticate(call))),
       maxReceivedMessageBytes: count("maxMessageBytes", options.maxMessageBytes ?? 32 * MIB),
-      maxConcurrentCalls: options.maxCallsPerConnection ?? 11_000,
+      maxConcurrentCalls: maxCallsPerConnection,
       maxCallsPerSecond: options.maxCallsPerSecond,
       maxConnections: options.maxConnections,
       keepaliveMs: options.keepaliveMs,

@@ -12,14 +12,14 @@ const RESPONSE_TAG = 0x12;
 const STATUS_TAG = 0x1a;
 
 /** The calls that a session takes, and where their requests stand. Lists, watches and long waits are streams of their own. */
-const CALL_TAGS = {
+export type SessionRpc = (typeof Rpc)["get" | "create" | "update" | "destroy" | "teardown"];
+const CALL_TAGS: Readonly<Record<SessionRpc, number>> = {
   [Rpc.get]: 0x22,
   [Rpc.create]: 0x2a,
   [Rpc.update]: 0x32,
   [Rpc.destroy]: 0x3a,
   [Rpc.teardown]: 0x42,
-} as const;
-export type SessionRpc = keyof typeof CALL_TAGS;
+};
 
 const CALLS: ReadonlyMap<number, SessionRpc> = new Map(
   Object.entries(CALL_TAGS).map(([rpc, tag]) => [tag, rpc as SessionRpc]),
@@ -58,7 +58,7 @@ export function readSessionRequest(bytes: Uint8Array): SessionRequest {
   const reader = new WireReader(bytes);
   let [id, timeoutMs, calls] = [0, 0, 0];
   let call: SessionRequest["call"] = "cancel";
-  let message = NO_BYTES;
+  let message: Uint8Array = NO_BYTES;
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
     const rpc = CALLS.get(tag);
     if (tag === ID_TAG) id = reader.int64();

@@ -12,7 +12,9 @@ export function decodeSessionStatus(bytes: Uint8Array): GrpcError {
   try {
     const { code, message, details } = fromBinary(StatusSchema, bytes);
     const known = parseStatus(String(code));
-    return new GrpcError(known === Status.ok ? Status.unknown : known, message, { details: details.length > 0 ? bytes.slice() : undefined });
+    return new GrpcError(known === Status.ok ? Status.unknown : known, message, {
+      details: details.length > 0 ? bytes.slice() : undefined,
+    });
   } catch (cause) {
     return new GrpcError(Status.internal, "the status of a response cannot be read", { cause });
   }

@@ -74,6 +74,10 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
     return this.#calls.size;
   }
 
+  serverHeader(name: string): string | undefined {
+    return this.#link?.serverHeader(name);
+  }
+
   /** Begins a call: sends it, or lets it wait, or fails it. */
   start(call: ClientCall, metadata: HeaderFields | undefined, waitForReady: boolean): void {
     const metadataBytes = this.#headers.sizeOf(metadata);

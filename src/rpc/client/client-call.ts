@@ -19,6 +19,10 @@ export interface CallLink {
   /** Something has come from the server, which has therefore read what was sent up to this position. */
   heard(position: number): void;
   reset(stream: ClientStream): void;
+  /** A response has begun with these headers. */
+  onResponse(headers: HeaderFields): void;
+  /** There is more of a request that goes on, see {@link ClientCall.takeMore}. */
+  sendMore(call: ClientCall): void;
 }
 
 /** Bounds of one call. */
@@ -66,8 +70,31 @@ export abstract class ClientCall implements ClientStreamEvents {
     return this.#deadlineAt === undefined ? undefined : Math.max(0, this.#deadlineAt - this.#host.clock.monotonic());
   }
 
+  /** True when the request goes on while the response comes. */
+  get isOpenEnded(): boolean {
+    return false;
+  }
+
+  /**
+   * Of a request that goes on: up to so many bytes that are to be sent now. Undefined when there are none.
+   *
+   * @param position - Where they will end in what the connection has sent, by their number.
+   */
+  takeMore(_maxBytes: number, _position: (bytes: number) => number): Uint8Array | undefined {
+    return undefined;
+  }
+
+  /** Bytes that {@link takeMore} would give. */
+  moreBytes(_maxBytes: number): number {
+    return 0;
+  }
+
   protected get stream(): ClientStream | undefined {
     return this.#stream;
+  }
+
+  protected get link(): CallLink | undefined {
+    return this.#link;
   }
 
   /** Begins to watch signal and deadline. The call may be over when this returns. */
@@ -105,10 +132,12 @@ export abstract class ClientCall implements ClientStreamEvents {
   onHeaders(headers: HeaderFields): void {
     this.#link?.heard(this.#position);
     if (this.#over) return;
+    this.#link?.onResponse(headers);
     this.#status = statusOf(headers);
     const objection = this.#status === undefined ? objectionTo(headers) : undefined;
     if (this.#status !== undefined) this.onStatus(this.#status);
     else if (objection !== undefined) this.abort(objection);
+    else this.onOpened();
   }
 
   onData(bytes: Uint8Array): void {
@@ -140,6 +169,8 @@ export abstract class ClientCall implements ClientStreamEvents {
     this.#finish(this.#status ?? errorOfEnd(end));
   }
 
+  /** Called when the server has begun to respond, with messages to come. */
+  protected onOpened(): void {}
   /** Called with each lot of messages, at least one. */
   protected abstract onMessages(messages: Uint8Array[]): void;
   /** Called with the status as soon as it is there; messages may still be on their way to {@link onMessages}. */

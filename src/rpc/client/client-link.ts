@@ -54,6 +54,8 @@ export class ClientLink implements ClientConnectionEvents, CallLink {
   readonly #bodies: RequestBodies;
   /** Streams to reset as soon as there is room. */
   #resets: ClientStream[] = [];
+  /** Headers of the first response. */
+  #firstHeaders: HeaderFields | undefined;
   #isReady = false;
   #isExhausted = false;
   /** True when a call waits for another to end. */
@@ -116,8 +118,8 @@ export class ClientLink implements ClientConnectionEvents, CallLink {
   send(call: ClientCall, headers: HeaderFields, metadataBytes: number): boolean {
     const { request } = call;
     const firstBytes = Math.min(request.length, this.#bodies.pieceBytes);
-    const isWhole = firstBytes === request.length;
-    const first = isWhole ? request : request.subarray(0, firstBytes);
+    const isWhole = firstBytes === request.length && !call.isOpenEnded;
+    const first = firstBytes === request.length ? request : request.subarray(0, firstBytes);
     const stream = this.#connection.request(headers, first, isWhole, call);
     if (stream === undefined) return false;
     this.#sent = true;
@@ -132,6 +134,18 @@ export class ClientLink implements ClientConnectionEvents, CallLink {
     this.#heard = true;
     this.#answered = true;
     this.#unread.read(position);
+  }
+
+  onResponse(headers: HeaderFields): void {
+    this.#firstHeaders ??= headers;
+  }
+
+  serverHeader(name: string): string | undefined {
+    return this.#firstHeaders?.[name]?.toString();
+  }
+
+  sendMore(call: ClientCall): void {
+    this.#bodies.resume(call);
   }
 
   reset(stream: ClientStream): void {

@@ -8,6 +8,7 @@ import {
 } from "./channel-options.ts";
 import type { ClientCall, ClientCallBounds } from "./client-call.ts";
 import { type MessageStream, MessageStreamCall } from "./message-stream.ts";
+import { type DuplexStream, DuplexStreamCall } from "./duplex-stream.ts";
 import { nodeHttp2 } from "../http2/node-http2-client.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import { UnaryClientCall } from "./unary-client-call.ts";
@@ -68,9 +69,25 @@ export class GrpcChannel implements AsyncDisposable {
    * @throws {TypeError | RangeError} At once, when an option is not what it should be.
    */
   serverStream(path: string, message: Uint8Array, options: GrpcCallOptions = {}): MessageStream {
-    const call = new MessageStreamCall(path, message, toBounds(options), this.#calls);
+    const call = new MessageStreamCall(path, [message], toBounds(options), this.#calls);
     this.#start(call, options);
     return call;
+  }
+
+  /**
+   * Calls a method that takes and gives any number of messages. What goes wrong is told when they are read.
+   *
+   * @throws {TypeError | RangeError} At once, when an option is not what it should be.
+   */
+  duplex(path: string, options: GrpcCallOptions = {}): DuplexStream {
+    const call = new DuplexStreamCall(path, toBounds(options), this.#calls);
+    this.#start(call, options);
+    return call;
+  }
+
+  /** What the server said in this header of its first response on the connection that takes calls now. */
+  serverHeader(name: string): string | undefined {
+    return this.#calls.serverHeader(name);
   }
 
   /** Ends all calls with CANCELLED and closes all connections. Resolves when they are closed. */

@@ -31,8 +31,9 @@ export class MessageStreamCall extends ClientCall implements MessageStream {
   #dropped = false;
   #reader: PromiseWithResolvers<readonly Uint8Array[] | undefined> | undefined;
 
-  constructor(path: string, message: Uint8Array, bounds: ClientCallBounds, host: ClientCallHost) {
-    super(path, frameMessages([message]), bounds, host);
+  /** @param messages - Those of the request. */
+  constructor(path: string, messages: readonly Uint8Array[], bounds: ClientCallBounds, host: ClientCallHost) {
+    super(path, frameMessages(messages), bounds, host);
   }
 
   read(): Promise<readonly Uint8Array[] | undefined> {

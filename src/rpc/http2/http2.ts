@@ -51,6 +51,9 @@ export interface ServerStream {
   finish(bytes: Uint8Array | undefined, trailers: HeaderFields, done: () => void): void;
   /** Answers with headers alone. If the peer is still sending its body, it is told to stop. */
   refuse(headers: HeaderFields): void;
+  /** Stops and restarts `onData`; while stopped, the peer can send no more than the stream's window. */
+  pause(): void;
+  resume(): void;
   reset(code: number): void;
 }
 

@@ -155,7 +155,7 @@ class NodeClientConnection implements ClientConnection {
     if (session.closed || session.destroyed || this.#isExhausted) return undefined;
     const stream = session.request(headers, WITH_BODY);
     const wrapped = new NodeClientStream(stream, this, events);
-    wrapped.write(body, isWhole);
+    if (isWhole || body.length > 0) wrapped.write(body, isWhole);
     if (stream.id !== undefined && stream.id >= this.#lastStreamId) {
       // To close the session now would overtake the request.
       this.#isExhausted = true;

@@ -78,6 +78,14 @@ export class NodeServerStream implements ServerStream {
     if (!this.#stream.readableEnded) this.#stream.close(NGHTTP2_NO_ERROR);
   }
 
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
   reset(code: number): void {
     this.#stream.close(code);
   }

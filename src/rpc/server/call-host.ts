@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock/index.ts";
 import type { MessageInflater } from "./message-inflater.ts";
 import type { OutgoingBudget } from "./outgoing-budget.ts";
+import type { HeaderFields } from "../metadata.ts";
 import type { Peer } from "../peer.ts";
 import type { GrpcError } from "../grpc-error.ts";
 import type { CallInfo, OnShutdown, ServerCall } from "./server-method.ts";
@@ -19,6 +20,8 @@ export type Authorize = (call: CallInfo) => unknown;
 /** A call as its connection sees it. */
 export interface RunningCall extends ServerCall {
   readonly onShutdown: OnShutdown;
+  /** The server shuts down: a call that goes on reads no more requests. */
+  stopReading(): void;
   /** Ends the call from the server's side, unless it has its answer already. */
   cancel(reason: GrpcError): void;
   /** Ends the call if it has bytes to send of which its client has taken none since this was last called. */
@@ -31,6 +34,8 @@ export interface CallHost {
   readonly limits: CallLimits;
   readonly authorize: Authorize | undefined;
   readonly peer: Peer;
+  /** Headers of every response. */
+  readonly responseHeaders: HeaderFields;
   /** Count what waits to be sent on this connection: streams that are not read must not hold up calls. */
   readonly budgets: { readonly unary: OutgoingBudget; readonly serverStream: OutgoingBudget };
   readonly inflater: MessageInflater;

@@ -3,10 +3,10 @@ import type { ServerStream } from "../http2/http2.ts";
 import { FramedMessages, frameMessages } from "../message-frame.ts";
 import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit } from "../metadata.ts";
 import { Status } from "../status.ts";
-import type { CallLimits } from "./call-host.ts";
+import type { CallHost, CallLimits } from "./call-host.ts";
 import type { OutgoingBudget } from "./outgoing-budget.ts";
 import { OutgoingMessages, PIECE_BYTES } from "./outgoing-messages.ts";
-import { okTrailers, RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
+import { okTrailers, statusTrailers } from "./status-trailers.ts";
 
 /**
  * What a call sends back. What it has to send counts in the budget of its connection until it has left, and from the
@@ -15,6 +15,7 @@ import { okTrailers, RESPONSE_HEADERS, statusTrailers } from "./status-trailers.
 export class CallResponse {
   readonly #path: string;
   readonly #stream: ServerStream;
+  readonly #headers: HeaderFields;
   readonly #budget: OutgoingBudget;
   readonly #limits: CallLimits;
   #outgoing: OutgoingMessages | undefined;
@@ -26,11 +27,12 @@ export class CallResponse {
   #finished = false;
   #asked = false;
 
-  constructor(path: string, stream: ServerStream, budget: OutgoingBudget, limits: CallLimits) {
+  constructor(path: string, stream: ServerStream, budget: OutgoingBudget, host: CallHost) {
     this.#path = path;
     this.#stream = stream;
+    this.#headers = host.responseHeaders;
     this.#budget = budget;
-    this.#limits = limits;
+    this.#limits = host.limits;
   }
 
   /** True when messages may have been sent. */
@@ -100,6 +102,11 @@ export class CallResponse {
     return outgoing.hasRoom;
   }
 
+  /** Sends the headers, ahead of any message. */
+  begin(): void {
+    this.#open().begin();
+  }
+
   drained(): Promise<void> {
     return this.#open().drained();
   }
@@ -112,7 +119,7 @@ export class CallResponse {
       const frame = frameMessages([result]);
       this.reserve(frame.length);
       this.#finished = true;
-      this.#stream.respond(RESPONSE_HEADERS);
+      this.#stream.respond(this.#headers);
       this.#stream.finish(frame, okTrailers(this.#trailers), () => this.reserve(0));
     } else {
       this.send([result]);
@@ -129,7 +136,7 @@ export class CallResponse {
   fail(error: GrpcError): void {
     this.reserve(0);
     const trailers = statusTrailers(error, this.#trailers);
-    if (this.#outgoing === undefined) this.#stream.refuse({ ...RESPONSE_HEADERS, ...trailers });
+    if (this.#outgoing === undefined) this.#stream.refuse({ ...this.#headers, ...trailers });
     else this.#outgoing.finish(trailers);
   }
 
@@ -139,6 +146,6 @@ export class CallResponse {
   }
 
   #open(): OutgoingMessages {
-    return (this.#outgoing ??= new OutgoingMessages(this.#stream, RESPONSE_HEADERS, this.#budget));
+    return (this.#outgoing ??= new OutgoingMessages(this.#stream, this.#headers, this.#budget));
   }
 }

@@ -35,6 +35,10 @@ class SlowStream implements ServerStream {
     this.events.push(`refuse ${JSON.stringify(headers)}`);
   }
 
+  pause(): void {}
+
+  resume(): void {}
+
   reset(): void {
     this.events.push("reset");
   }

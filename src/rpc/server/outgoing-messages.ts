@@ -61,6 +61,13 @@ export class OutgoingMessages implements RoomWaiter {
     return isStuck;
   }
 
+  /** Sends the headers, unless they have left. */
+  begin(): void {
+    if (this.#responded) return;
+    this.#responded = true;
+    this.#stream.respond(this.#headers);
+  }
+
   /** Adds a message; it leaves at the end of this turn of the event loop, or after the piece that is under way. */
   push(message: Uint8Array | FramedMessages): void {
     const bytes = frameBytes(message);
@@ -112,10 +119,7 @@ export class OutgoingMessages implements RoomWaiter {
   #writePiece(): void {
     const piece = this.#takePiece();
     const isLast = this.#trailers !== undefined && this.#queuedBytes === 0;
-    if (piece !== undefined && !this.#responded) {
-      this.#responded = true;
-      this.#stream.respond(this.#headers);
-    }
+    if (piece !== undefined) this.begin();
     if (isLast && this.#trailers !== undefined) {
       if (this.#responded) this.#stream.finish(piece, this.#trailers, this.#onWritten);
       else this.#stream.refuse({ ...this.#headers, ...this.#trailers });

@@ -12,7 +12,8 @@ import type { OutgoingBudget, RoomWaiter } from "./outgoing-budget.ts";
 import type { Peer } from "../peer.ts";
 import type { CallHost, RunningCall } from "./call-host.ts";
 import { RequestMessage } from "./request-message.ts";
-import type { OnShutdown, ServerMethod, ServerStreamCall } from "./server-method.ts";
+import { RequestMessages } from "./request-messages.ts";
+import type { DuplexCall, OnShutdown, ServerMethod, ServerStreamCall } from "./server-method.ts";
 import { Status } from "../status.ts";
 
 /** What a handler that runs may come to send, until it is known. Unit: bytes. */
@@ -27,7 +28,7 @@ const NO_MESSAGE = new Uint8Array(0);
  * once: by the handler, or before it by whatever goes wrong, by the deadline, or by a shutdown. A call whose stream is
  * gone has nobody to answer to; its handler is told by the signal.
  */
-export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, RoomWaiter {
+export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, StreamEvents, RoomWaiter {
   readonly path: string;
   identity: unknown = undefined;
 
@@ -37,7 +38,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
   readonly #budget: OutgoingBudget;
   readonly #response: CallResponse;
   #metadata: Metadata | undefined;
-  #request: RequestMessage | undefined;
+  #request: RequestMessage | RequestMessages | undefined;
   #ended = false;
   #authorized = false;
   #started = false;
@@ -55,12 +56,12 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
     this.#method = method;
     this.#stream = stream;
     this.#host = host;
-    this.#budget = host.budgets[method.kind];
-    this.#response = new CallResponse(path, stream, this.#budget, host.limits);
+    this.#budget = host.budgets[method.kind === "serverStream" ? "serverStream" : "unary"];
+    this.#response = new CallResponse(path, stream, this.#budget, host);
   }
 
   get message(): Uint8Array {
-    return this.#request?.bytes ?? NO_MESSAGE;
+    return this.#request instanceof RequestMessage ? this.#request.bytes : NO_MESSAGE;
   }
 
   get metadata(): Metadata {
@@ -84,7 +85,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
   }
 
   get onShutdown(): OnShutdown {
-    return this.#method.onShutdown ?? (this.#method.kind === "unary" ? "finish" : "cancel");
+    return this.#method.onShutdown ?? (this.#method.kind === "serverStream" ? "cancel" : "finish");
   }
 
   setTrailers(metadata: MetadataInit): void {
@@ -116,7 +117,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
     this.#stream.listen(this);
     const { "grpc-timeout": timeout, "grpc-encoding": encoding } = this.#stream.headers;
     try {
-      this.#request = new RequestMessage(this.path, encoding?.toString(), this.#host);
+      this.#request = this.#openRequest(encoding?.toString());
     } catch (error) {
       this.#fail(error);
       return;
@@ -124,7 +125,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
     if (timeout !== undefined && !this.#startDeadline(String(timeout))) return;
     const { authorize } = this.#host;
     if (authorize === undefined) {
-      this.#authorized = true;
+      this.#authorize(undefined);
       return;
     }
     try {
@@ -188,6 +189,24 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
     this.#answer(reason);
   }
 
+  read(): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#request instanceof RequestMessages) return this.#request.read();
+    return Promise.reject(new Error(`${this.path} has one message, which is there already`));
+  }
+
+  async authenticate(): Promise<void> {
+    this.identity = await this.#host.authorize?.(this);
+  }
+
+  stopReading(): void {
+    if (this.#request instanceof RequestMessages) this.#request.stop();
+  }
+
+  #openRequest(encoding: string | undefined): RequestMessage | RequestMessages {
+    if (this.#method.kind !== "duplex") return new RequestMessage(this.path, encoding, this.#host);
+    return new RequestMessages(this.#stream, encoding, this.#host);
+  }
+
   #startDeadline(timeout: string): boolean {
     const ms = parseTimeout(timeout);
     if (ms === undefined) {
@@ -218,12 +237,13 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
   }
 
   #startHandler(): void {
-    if (!this.#ended || !this.#authorized || this.#answered || this.#closed) return;
+    const isComplete = this.#ended || this.#method.kind === "duplex";
+    if (!isComplete || !this.#authorized || this.#started || this.#answered || this.#closed) return;
     if (!this.#budget.hasRoom) {
       this.#budget.wait(this);
       return;
     }
-    if (this.#request?.isCompressed === true) {
+    if (this.#request instanceof RequestMessage && this.#request.isCompressed) {
       this.#inflate(this.#request);
       return;
     }
@@ -233,6 +253,8 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
     const staysLong = this.onShutdown === "cancel";
     if (this.#method.kind === "unary" && !staysLong) this.#response.reserve(STARTED_BYTES);
     this.#request?.handOver(staysLong);
+    // The client learns that it may send before there is anything to answer.
+    if (this.#method.kind === "duplex") this.#response.begin();
     try {
       const result = this.#method.handler(this);
       if (isThenable(result)) {
@@ -295,6 +317,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, StreamEvents, Ro
   #abandon(reason: GrpcError): void {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = reason;
+    if (this.#request instanceof RequestMessages) this.#request.fail(reason);
     this.#response.stop(reason);
     this.#controller?.abort(reason);
   }

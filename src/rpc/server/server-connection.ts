@@ -4,6 +4,7 @@ import type { Authorize, CallHost, CallLimits, RunningCall } from "./call-host.t
 import { GrpcError } from "../grpc-error.ts";
 import type { ServerConnection, ServerConnectionEvents, ServerStream } from "../http2/http2.ts";
 import { MessageInflater } from "./message-inflater.ts";
+import type { HeaderFields } from "../metadata.ts";
 import type { Peer } from "../peer.ts";
 import type { Newcomers } from "./newcomers.ts";
 import { BUDGET_BYTES, OutgoingBudget } from "./outgoing-budget.ts";
@@ -30,6 +31,7 @@ export interface ConnectionOptions {
   readonly maxConcurrentCalls: number;
   readonly maxCallsPerSecond: number;
   readonly maxReceivingBytes: number;
+  readonly responseHeaders: HeaderFields;
   readonly keepaliveMs: number;
   readonly keepaliveTimeoutMs: number;
 }
@@ -83,6 +85,10 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.#tokens = options.maxCallsPerSecond;
     this.#tokensAt = options.clock.monotonic();
     this.#timer = this.clock.schedule(HANDSHAKE_MS, () => this.#lose("said nothing"));
+  }
+
+  get responseHeaders(): HeaderFields {
+    return this.#options.responseHeaders;
   }
 
   get peer(): Peer {
@@ -177,6 +183,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     this.#timer.cancel();
     this.#connection.shutDown();
     this.#cancel(reason, (call) => call.onShutdown === "cancel");
+    for (const call of this.#calls) call.stopReading();
   }
 
   cancelAll(reason: GrpcError): void {

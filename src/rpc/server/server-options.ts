@@ -1,6 +1,8 @@
 import { type Clock, SystemClock } from "../../clock/index.ts";
 import { type Logger, silentLogger } from "../../log/index.ts";
 import type { Authorize } from "./call-host.ts";
+import type { HeaderFields } from "../metadata.ts";
+import { RESPONSE_HEADERS } from "./status-trailers.ts";
 import type { ServerMethod } from "./server-method.ts";
 
 /** Options of a {@link GrpcServer}. Bounds that are reached end a call with RESOURCE_EXHAUSTED. */
@@ -21,6 +23,8 @@ export interface GrpcServerOptions {
   readonly maxQueuedBytes?: number | undefined;
   /** Bytes of requests that are not complete yet, for each connection. Default: 64 MiB. */
   readonly maxReceivingBytes?: number | undefined;
+  /** Sent with every response besides the usual headers. Default: none. */
+  readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
   /** Size of a request's headers, metadata included. Unit: bytes. Default: 16 KiB. */
   readonly maxHeaderBytes?: number | undefined;
   /** Open calls, watches included, for each connection; a client waits with more. Default: 10,000. */
@@ -46,6 +50,7 @@ export interface ResolvedServerOptions {
   readonly maxSentMessageBytes: number;
   readonly maxQueuedBytes: number;
   readonly maxReceivingBytes: number;
+  readonly responseHeaders: HeaderFields;
   readonly maxHeaderBytes: number;
   readonly maxConcurrentCalls: number;
   readonly maxCallsPerSecond: number;
@@ -78,6 +83,7 @@ export function resolveServerOptions(options: GrpcServerOptions): ResolvedServer
       Math.max(64 * MIB, 2 * maxReceivedMessageBytes),
       false,
     ),
+    responseHeaders: { ...RESPONSE_HEADERS, ...options.responseHeaders },
     maxHeaderBytes: size("maxHeaderBytes", options.maxHeaderBytes, 16 * 1024, false),
     maxConcurrentCalls: size("maxConcurrentCalls", options.maxConcurrentCalls, 10_000, false),
     maxCallsPerSecond: size("maxCallsPerSecond", options.maxCallsPerSecond, Infinity, true),
