@@ -19,6 +19,7 @@ import {
   defineResource,
 } from "../src/resource/index.ts";
 import { WireError } from "../src/wire/wire-reader.ts";
+import { WireWriter } from "../src/wire/index.ts";
 import { decodeErrorDetails, encodeErrorDetails } from "../src/grpc/error-details.ts";
 import { ResourceDefinitionSpecSchema } from "./gen/cosi/resource/meta/meta_pb.ts";
 import { EventDecoder } from "../src/grpc/messages/event-decoder.ts";
@@ -28,6 +29,12 @@ import { decodePointerRequest, encodePointerRequest } from "../src/grpc/messages
 import { ResourceDecoder } from "../src/protobuf/resource-decoder.ts";
 import { ResourceEncoder } from "../src/protobuf/resource-encoder.ts";
 import { decodeTeardownResponse, encodeTeardownResponse } from "../src/grpc/messages/teardown-response.ts";
+import {
+  readSessionRequest,
+  readSessionResponse,
+  writeSessionRequest,
+  writeSessionResponse,
+} from "../src/grpc/session/session-message.ts";
 import { decodeWatchRequest, encodeWatchRequest } from "../src/grpc/messages/watch-request.ts";
 import {
   decodeCreateRequest,
@@ -190,6 +197,11 @@ async function targets(state: MemoryState): Promise<readonly Target[]> {
   });
   await state.create(Int.create("one", { value: 1 }));
   const bookmarks = await bookmarksOf(state);
+  const writer = new WireWriter();
+  writeSessionRequest(writer, { id: 300, timeoutMs: 60_000, call: "Get", message: encodePointerRequest(pointer) });
+  const sessionRequest = writer.finish();
+  writeSessionResponse(writer, { id: 300, response: encodeTeardownResponse(true) });
+  const sessionResponse = writer.finish();
 
   return [
     wire(
@@ -203,6 +215,8 @@ async function targets(state: MemoryState): Promise<readonly Target[]> {
       (bytes) => each((decoder) => decoder.decodeField(bytes, { skipDecoding: true })),
     ),
     wire("requests about one resource", [encodePointerRequest(pointer, "owner")], decodePointerRequest),
+    wire("requests on a session", [sessionRequest], readSessionRequest),
+    wire("responses on a session", [sessionResponse], readSessionResponse),
     wire("requests to list", [encodeListRequest(kind, query)], decodeListRequest),
     wire(
       "requests to watch",

@@ -86,10 +86,18 @@ export class RemoteWorld implements AsyncDisposable {
   }
 }
 
+/** Calls until the client has a session, as it opens one behind its first call. */
+export async function untilSession(serving: StateServer, state: State): Promise<void> {
+  while (serving.sessionCount === 0) await state.getOrNull(Int, "there is none");
+  // One more response has come since, so the client knows.
+  await state.getOrNull(Int, "there is none");
+}
+
 /** A State behind a server and a connection, which end with it. */
-export async function openRemoteState(): Promise<State> {
+export async function openRemoteState(session = true): Promise<State> {
   const world = await RemoteWorld.open();
-  const state = connect(world.address, { types });
+  const state = connect(world.address, { types, session });
+  if (session) await untilSession(world.server, state);
   const dispose = state[Symbol.asyncDispose].bind(state);
   state[Symbol.asyncDispose] = async () => {
     await dispose();

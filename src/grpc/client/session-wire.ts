@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock/index.ts";
 import { GrpcError, Status, type GrpcCallOptions, type GrpcChannel, type MessageStream } from "../../rpc/index.ts";
-import { pathOf, Rpc } from "../rpc.ts";
+import { pathOf, type Rpc } from "../rpc.ts";
 import { ClientSession } from "../session/client-session.ts";
 import { isSessionRpc, SESSION_HEADER, SESSION_PATH } from "../session/session-message.ts";
 

@@ -9,7 +9,7 @@ import { healthMethods, isHealthCall } from "./health-methods.ts";
 import { listMethod } from "./list-method.ts";
 import type { StateServerOptions } from "./server-options.ts";
 import { SESSION_HEADER } from "../session/session-message.ts";
-import { sessionMethod } from "./session-method.ts";
+import { type SessionCounter, sessionMethod } from "./session-method.ts";
 import { StateService } from "./state-service.ts";
 import { unaryMethods } from "./unary-methods.ts";
 import { watchMethod } from "./watch-method.ts";
@@ -31,6 +31,7 @@ export class StateServer implements AsyncDisposable {
   readonly #grpc: GrpcServer;
   readonly #service: StateService;
   readonly #options: StateServerOptions;
+  readonly #sessions: SessionCounter = { count: 0 };
 
   constructor(state: CoreState, options: StateServerOptions = {}) {
     const { types = [], logger = silentLogger, clock = new SystemClock() } = options;
@@ -60,7 +61,7 @@ export class StateServer implements AsyncDisposable {
         watchMethod(this.#service),
         ...healthMethods(this.#service.watches),
         [SERVER_VERSION_PATH, { kind: "unary", handler: async () => encodeServerVersion(await ownVersion()) }],
-        ...(sessions ? [sessionMethod(unary, bounds)] : []),
+        ...(sessions ? [sessionMethod(unary, bounds, this.#sessions)] : []),
       ]),
       responseHeaders: sessions ? { [SESSION_HEADER]: "1" } : {},
       authorize: tokens && ((call) => (isHealthCall(call) ? undefined : tokens.authenticate(call))),
@@ -83,6 +84,11 @@ export class StateServer implements AsyncDisposable {
   /** Watches that are open in the State on behalf of clients. */
   get watchCount(): number {
     return this.#service.watches.count;
+  }
+
+  /** Sessions of our own clients that are open: each is one call, whatever is called on it. */
+  get sessionCount(): number {
+    return this.#sessions.count;
   }
 
   get connectionCount(): number {

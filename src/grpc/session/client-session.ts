@@ -6,7 +6,7 @@ import { readSessionResponse, writeSessionRequest, type SessionRpc } from "./ses
 import { decodeSessionStatus } from "./session-status.ts";
 
 /** Calls that are with the server at once; the others wait here, in order. */
-const MAX_IN_FLIGHT = 1000;
+const MAX_IN_FLIGHT = 10_000;
 
 /** Time-outs on the wire have 32 bits. Longer ones are kept by this side alone. Unit: milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 32 - 1;

@@ -2,7 +2,7 @@ import { Deadlines, type Clock } from "../../clock/index.ts";
 import { messageOf } from "../../internal/foreign-value.ts";
 import { GrpcError, Status, type DuplexCall, type ServerCall } from "../../rpc/index.ts";
 import { WireError, WireWriter } from "../../wire/index.ts";
-import { SessionCall } from "./session-call.ts";
+import { SessionCall, type SessionHost } from "./session-call.ts";
 import { readSessionRequest, writeSessionResponse, type SessionRequest, type SessionRpc } from "./session-message.ts";
 import { encodeSessionStatus } from "./session-status.ts";
 
@@ -19,6 +19,9 @@ export interface ServerSessionOptions {
   readonly maxCallsPerSecond: number;
 }
 
+/** Calls that may get their responses before what they take is looked at again. */
+const CALLS_AT_ONCE = 8;
+
 /** How long an authenticated caller is believed without asking again. Unit: milliseconds. */
 const AUTHENTICATION_MS = 1000;
 
@@ -29,14 +32,17 @@ const AUTHENTICATION_MS = 1000;
  * is not read either. *Draining* after the client's last request, or when the server shuts down: what runs is finished.
  * A malformed request ends the session with INVALID_ARGUMENT and everything on it; other failures are one call's.
  */
-export class ServerSession {
-  readonly #call: DuplexCall;
+export class ServerSession implements SessionHost {
+  readonly call: DuplexCall;
   readonly #options: ServerSessionOptions;
   readonly #running = new Map<number, SessionCall>();
   readonly #deadlines: Deadlines;
   readonly #writer = new WireWriter(1024);
-  readonly #now: () => number;
+  readonly now: () => number;
   #lastId = 0;
+  /** Calls whose response waits for room, and the end of the wait of the last of them. */
+  #turns = 0;
+  #lastTurn: Promise<void> = Promise.resolve();
   #authenticatedAt: number;
   #tokens: number;
   #tokensAt: number;
@@ -45,18 +51,18 @@ export class ServerSession {
 
   constructor(call: DuplexCall, options: ServerSessionOptions) {
     const { clock, maxCallsPerSecond } = options;
-    this.#call = call;
+    this.call = call;
     this.#options = options;
     this.#deadlines = new Deadlines(clock);
-    this.#now = () => clock.monotonic();
-    this.#authenticatedAt = this.#now();
+    this.now = () => clock.monotonic();
+    this.#authenticatedAt = this.now();
     this.#tokens = maxCallsPerSecond;
     this.#tokensAt = this.#authenticatedAt;
   }
 
   /** Serves the calls until the client has sent its last, or the server shuts down, and all have ended. */
   async run(): Promise<void> {
-    const { signal } = this.#call;
+    const { signal } = this.call;
     const onAbort = (): void => this.#cancelAll(signal.reason);
     signal.addEventListener("abort", onAbort);
     try {
@@ -73,12 +79,15 @@ export class ServerSession {
 
   /** @returns why it serves no more: a caller that is not authenticated any more. What runs may finish. */
   async #serve(): Promise<GrpcError | undefined> {
-    for (let batch = await this.#call.read(); batch !== undefined; batch = await this.#call.read()) {
+    let taken = 0;
+    for (let batch = await this.call.read(); batch !== undefined; batch = await this.call.read()) {
       const refusal = await this.#refusal();
       if (refusal !== undefined) return refusal;
       for (const message of batch) {
         while (this.#isFull()) await this.#room();
         this.#take(parse(message));
+        // Those of one batch would all encode their responses before the first of them counts.
+        if (++taken % CALLS_AT_ONCE === 0) await microtasksDone();
       }
     }
     return undefined;
@@ -86,23 +95,35 @@ export class ServerSession {
 
   /** A token that has expired, or was withdrawn, ends the session within a second of its next call. */
   async #refusal(): Promise<GrpcError | undefined> {
-    if (this.#now() - this.#authenticatedAt < AUTHENTICATION_MS) return undefined;
+    if (this.now() - this.#authenticatedAt < AUTHENTICATION_MS) return undefined;
     try {
-      await this.#call.authenticate();
+      await this.call.authenticate();
     } catch (error) {
       return toStatus(error);
     }
-    this.#authenticatedAt = this.#now();
+    this.#authenticatedAt = this.now();
     return undefined;
   }
 
+  /** Room for the response of one call; calls that wait for it are given it one after the other. */
+  drained(): Promise<void> {
+    const turn = this.#lastTurn.then(() => this.call.drained());
+    this.#lastTurn = turn.then(microtasksDone, () => {});
+    this.#turns++;
+    return turn.finally(() => this.#turns--);
+  }
+
+  get hasRoom(): boolean {
+    return this.#turns === 0 && this.call.hasRoom;
+  }
+
   #isFull(): boolean {
-    return this.#running.size >= this.#options.maxConcurrentCalls || !this.#call.hasRoom;
+    return this.#running.size >= this.#options.maxConcurrentCalls || !this.call.hasRoom;
   }
 
   async #room(): Promise<void> {
     if (this.#running.size >= this.#options.maxConcurrentCalls) await this.#oneEnds();
-    await this.#call.drained();
+    await this.call.drained();
   }
 
   #oneEnds(): Promise<void> {
@@ -122,14 +143,14 @@ export class ServerSession {
       throw new GrpcError(Status.invalidArgument, text);
     }
     this.#lastId = id;
-    if (this.#hasToken()) this.#start(new SessionCall(request, call, this.#call, this.#now, this.#onEnd));
+    if (this.#hasToken()) this.#start(new SessionCall(request, call, this, this.#onEnd));
     else this.#respond(id, undefined, tooMany(this.#options.maxCallsPerSecond));
   }
 
   #hasToken(): boolean {
     const { maxCallsPerSecond } = this.#options;
     if (maxCallsPerSecond === Infinity) return true;
-    const now = this.#now();
+    const now = this.now();
     const gained = ((now - this.#tokensAt) / 1000) * maxCallsPerSecond;
     this.#tokens = Math.min(maxCallsPerSecond, this.#tokens + gained);
     this.#tokensAt = now;
@@ -163,13 +184,13 @@ export class ServerSession {
 
   /** What one turn of the event loop responds leaves in one piece: the stream gathers it. */
   #respond(id: number, response: Uint8Array | undefined, error: GrpcError | undefined): void {
-    if (this.#call.signal.aborted) return;
+    if (this.call.signal.aborted) return;
     writeSessionResponse(this.#writer, { id, response, status: error && encodeSessionStatus(error) });
     try {
-      this.#call.send(this.#writer.finish());
+      this.call.send(this.#writer.finish());
     } catch (thrown) {
       // Its client does not read, or the response is larger than may be sent; the caller must not wait for ever.
-      this.#call.cancel(toStatus(thrown));
+      this.call.cancel(toStatus(thrown));
     }
   }
 
@@ -178,6 +199,9 @@ export class ServerSession {
     for (const call of this.#running.values()) call.cancel(error);
   }
 }
+
+/** Resolves when everything is done that needs no waiting. */
+const microtasksDone = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 function parse(message: Uint8Array): SessionRequest {
   try {

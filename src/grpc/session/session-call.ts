@@ -3,14 +3,21 @@ import { GrpcError, Status, type DuplexCall, type Metadata, type Peer, type Serv
 import { pathOf } from "../rpc.ts";
 import type { SessionRequest, SessionRpc } from "./session-message.ts";
 
+/** What a call needs of its session. */
+export interface SessionHost {
+  readonly call: DuplexCall;
+  readonly hasRoom: boolean;
+  now(): number;
+  drained(): Promise<void>;
+}
+
 /** One call of a session as its handler sees it: the session's caller, its own message, deadline and signal. */
 export class SessionCall implements ServerCall, Expiring {
   readonly id: number;
   readonly rpc: SessionRpc;
   readonly message: Uint8Array;
   readonly deadlineAt: number;
-  readonly #session: DuplexCall;
-  readonly #now: () => number;
+  readonly #session: SessionHost;
   #controller: AbortController | undefined;
   #ended: GrpcError | undefined;
   readonly #onEnd: (call: SessionCall, reason: GrpcError) => void;
@@ -19,17 +26,15 @@ export class SessionCall implements ServerCall, Expiring {
   constructor(
     { id, timeoutMs, message }: SessionRequest,
     rpc: SessionRpc,
-    session: DuplexCall,
-    now: () => number,
+    session: SessionHost,
     onEnd: (call: SessionCall, reason: GrpcError) => void,
   ) {
     this.id = id;
     this.rpc = rpc;
     this.message = message;
     this.#session = session;
-    this.#now = now;
     this.#onEnd = onEnd;
-    this.deadlineAt = timeoutMs === 0 ? Infinity : now() + timeoutMs;
+    this.deadlineAt = timeoutMs === 0 ? Infinity : session.now() + timeoutMs;
   }
 
   get path(): string {
@@ -37,19 +42,19 @@ export class SessionCall implements ServerCall, Expiring {
   }
 
   get metadata(): Metadata {
-    return this.#session.metadata;
+    return this.#session.call.metadata;
   }
 
   get peer(): Peer {
-    return this.#session.peer;
+    return this.#session.call.peer;
   }
 
   get identity(): unknown {
-    return this.#session.identity;
+    return this.#session.call.identity;
   }
 
   get remainingMs(): number | undefined {
-    return this.deadlineAt === Infinity ? undefined : Math.max(0, this.deadlineAt - this.#now());
+    return this.deadlineAt === Infinity ? undefined : Math.max(0, this.deadlineAt - this.#session.now());
   }
 
   get signal(): AbortSignal {
