@@ -200,7 +200,10 @@ async function targets(state: MemoryState): Promise<readonly Target[]> {
   const writer = new WireWriter();
   writeSessionRequest(writer, { id: 300, timeoutMs: 60_000, call: "Get", message: encodePointerRequest(pointer) });
   const sessionRequest = writer.finish();
-  writeSessionResponse(writer, { id: 300, response: encodeTeardownResponse(true) });
+  writeSessionResponse(writer, {
+    id: 300,
+    response: encodeTeardownResponse({ destroyReady: true, comparedLife: false }),
+  });
   const sessionResponse = writer.finish();
 
   return [
