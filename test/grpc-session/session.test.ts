@@ -111,6 +111,15 @@ describe("calls on one stream", () => {
     expect(ids).toEqual(Array.from({ length: calls }, (_, i) => String(i + 1)));
   });
 
+  test("[transport Z1] may be far larger than any window, several at once", async () => {
+    await using world = await SessionWorld.open();
+    const state = await world.connectWithSession();
+    const pad = "x".repeat(2_000_000);
+    const created = Array.from({ length: 5 }, (_, i) => state.create(Int.create(`large-${i}`, { value: i, pad })));
+    expect((await Promise.all(created)).map(({ spec }) => spec.pad?.length)).toEqual(created.map(() => pad.length));
+    expect((await state.get(Int, "large-3")).spec.pad).toBe(pad);
+  });
+
   test("[transport Z4] are cancelled alone, and end at their deadline; what comes after either is dropped", async () => {
     const release = Promise.withResolvers<void>();
     const aborted: unknown[] = [];

@@ -53,7 +53,8 @@ export class RequestMessages {
       const waiter = this.#waiter;
       this.#waiter = undefined;
       waiter.resolve(this.#take());
-    } else if (this.#heldBytes > HIGH_WATER_BYTES && !this.#isPaused) {
+    } else if (this.#queue.length > 0 && this.#heldBytes > HIGH_WATER_BYTES && !this.#isPaused) {
+      // Not before there is something to read: the rest of a large message must be able to come.
       this.#isPaused = true;
       this.#stream.pause();
     }
