@@ -77,7 +77,7 @@ describe.skipIf(!hasGo)("the command line on the Go implementation's server", ()
     await run("apply --owner Porter -f -", guest("owned"));
     expect(await run("label Guests.hotel.example owned a=b -n house")).toMatchObject({ code: 4 });
     await run("apply -f -", guest("held", ", finalizers: [Porter]"));
-    expect(await run("delete Guests.hotel.example held -n house --timeout 300ms")).toMatchObject({ code: 5 });
+    expect(await run("delete Guests.hotel.example held -n house --timeout 300ms")).toMatchObject({ code: 6 });
     const stale = await run("apply -f -", guest("held", ', version: 9, labels: { a: "1" }'));
     expect(stale).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^stdin:1:1: /) });
   });

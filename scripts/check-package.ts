@@ -28,7 +28,13 @@ const CONSUMER = join(import.meta.dirname, "package-consumer.ts");
 const NODE_VERSIONS = ["22.18.0", "24.21.0"];
 
 /** Everything that may be in the package. */
-const ALLOWED_FILES = [/^package\.json$/, /^README\.md$/, /^LICENSE$/, /^dist\/.+\.(js|js\.map|d\.ts)$/];
+const ALLOWED_FILES = [
+  /^package\.json$/,
+  /^README\.md$/,
+  /^LICENSE$/,
+  /^dist\/.+\.(js|js\.map|d\.ts)$/,
+  /^dist\/bin\.(cjs|cjs\.map|d\.cts)$/,
+];
 const REFUSED_FILES = /\.test(-d)?\./;
 const DEVELOPMENT_FIELDS = ["private", "scripts", "devDependencies", "optionalDependencies"];
 

@@ -94,7 +94,7 @@ export class Reflector<Spec = unknown> {
 }
 
 /** What makes `now` of `before`: first what vanished, then what is there. */
-export function* changesBetween<Spec>(
+function* changesBetween<Spec>(
   before: ReadonlyMap<string, Resource<Spec>>,
   now: ReadonlyMap<string, Resource<Spec>>,
 ): Iterable<ReflectedChange<Spec>> {

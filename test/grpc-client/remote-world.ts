@@ -87,7 +87,7 @@ export class RemoteWorld implements AsyncDisposable {
 }
 
 /** Calls until the client has a session, as it opens one behind its first call. */
-export async function untilSession(serving: StateServer, state: State): Promise<void> {
+async function untilSession(serving: StateServer, state: State): Promise<void> {
   while (serving.sessionCount === 0) await state.getOrNull(Int, "there is none");
   // One more response has come since, so the client knows.
   await state.getOrNull(Int, "there is none");

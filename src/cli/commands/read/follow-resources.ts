@@ -1,6 +1,5 @@
 import { onOneLine } from "../../../internal/visible-text.ts";
-import { isTombstone, type Resource } from "../../../resource/index.ts";
-import { EventType, type Event } from "../../../state/index.ts";
+import { EventType, Reflector, type ReflectedChange } from "../../../state/index.ts";
 import { CliError } from "../../cli-error.ts";
 import type { CommandContext, Target } from "../../command-context.ts";
 import { ExitCode } from "../../exit-code.ts";
@@ -74,23 +73,23 @@ class Screen {
 
 async function followKind(followed: Followed, namespace: string, screen: Screen, signal: AbortSignal): Promise<void> {
   const { state, kind, labels, node } = followed;
-  const contents = new Contents(followed);
+  const reflector = new Reflector();
   await using watch = await state.watchKindBatches(kindIn(kind, namespace), { bootstrap: true, labels, signal });
   for await (const batch of watch) {
     const changes: ShownEvent[] = [];
     for (const event of batch) {
-      if (event.type === EventType.errored) throw event.error;
+      changes.push(...shown(followed, reflector.take(event)));
       if (event.type === EventType.resynced) {
         await screen.events(changes.splice(0));
-        contents.startAgain();
         await screen.note("the watch could not go on where it was; the contents are read again");
         await screen.marker(node, "resynced");
       } else if (event.type === EventType.bootstrapped) {
-        changes.push(...contents.complete());
-        if (contents.isEmpty) await screen.note(`no ${kind.displayType} in namespace ${namespace} yet; waiting`);
+        if (reflector.contents.size === 0) {
+          await screen.note(`no ${kind.displayType} in namespace ${namespace} yet; waiting`);
+        }
         await screen.events(changes.splice(0));
         await screen.marker(node, "bootstrapped");
-      } else changes.push(...contents.take(event));
+      }
     }
     await screen.events(changes);
   }
@@ -104,96 +103,22 @@ async function followOne(
   signal: AbortSignal,
 ): Promise<void> {
   const { state, kind, node } = followed;
-  const contents = new Contents(followed);
-  let isFirst = true;
+  const reflector = new Reflector({ single: true });
   await using watch = await state.watch(pointerIn(kind, namespace, id), { signal });
   for await (const event of watch) {
-    if (event.type === EventType.errored) throw event.error;
+    const isFirst = !reflector.complete;
+    const changes = shown(followed, reflector.take(event));
     if (event.type === EventType.resynced) {
-      contents.startAgain();
-      isFirst = true;
       await screen.note("the watch could not go on where it was; the resource is read again");
       await screen.marker(node, "resynced");
-      continue;
-    }
-    const changes = contents.take(event);
-    if (isFirst) {
-      isFirst = false;
-      changes.push(...contents.complete());
-      if (contents.isEmpty)
-        await screen.note(`${kind.displayType} ${id} does not exist in namespace ${namespace} yet; waiting`);
+    } else if (isFirst && reflector.contents.size === 0) {
+      await screen.note(`${kind.displayType} ${id} does not exist in namespace ${namespace} yet; waiting`);
     }
     await screen.events(changes);
   }
 }
 
-/** What the user knows of one watch: nothing is shown twice after a resync, and nothing is left out. */
-class Contents {
-  readonly #followed: Followed;
-  #known = new Map<string, Resource>();
-  /** What was known before the contents were read again; undefined when they are complete. */
-  #before: Map<string, Resource> | undefined = new Map();
-
-  constructor(followed: Followed) {
-    this.#followed = followed;
-  }
-
-  get isEmpty(): boolean {
-    return this.#known.size === 0;
-  }
-
-  startAgain(): void {
-    // Contents that were never completed were never shown: what was known before them still counts.
-    this.#before ??= this.#known;
-    this.#known = new Map();
-  }
-
-  /** The changes to show now; those of contents that are incomplete wait for {@link complete}. */
-  take(event: Event): ShownEvent[] {
-    if (event.type === EventType.errored) return [];
-    const { id } = event.resource.metadata;
-    switch (event.type) {
-      case EventType.created:
-      case EventType.updated: {
-        this.#known.set(id, event.resource);
-        return this.#before === undefined ? [this.#shown(wordFor(event.type), event.resource)] : [];
-      }
-      case EventType.destroyed: {
-        const last = isTombstone(event.resource) ? this.#known.get(id) : event.resource;
-        this.#known.delete(id);
-        return this.#before !== undefined || last === undefined ? [] : [this.#shown("destroyed", last)];
-      }
-      case EventType.bootstrapped:
-      case EventType.noop:
-      case EventType.resynced:
-        return [];
-    }
-  }
-
-  /** The contents are complete: what they differ in from what was known before. */
-  complete(): readonly ShownEvent[] {
-    const before = this.#before ?? new Map<string, Resource>();
-    this.#before = undefined;
-    const changes: ShownEvent[] = [];
-    for (const [id, last] of before) {
-      if (!this.#known.has(id)) changes.push(this.#shown("destroyed", last));
-    }
-    for (const [id, resource] of this.#known) {
-      const last = before.get(id);
-      if (last === undefined) changes.push(this.#shown("created", resource));
-      else if (!isSameVersion(last, resource)) changes.push(this.#shown("updated", resource));
-    }
-    return changes;
-  }
-
-  #shown(event: ShownEvent["event"], resource: Resource): ShownEvent {
-    const { node, kind } = this.#followed;
-    return { node, kind, resource, event };
-  }
+/** Changes as printers take them. */
+function shown({ node, kind }: Followed, changes: readonly ReflectedChange[]): ShownEvent[] {
+  return changes.map(({ type, resource }) => ({ node, kind, resource, event: type }));
 }
-
-const wordFor = (type: "Created" | "Updated"): "created" | "updated" =>
-  type === EventType.created ? "created" : "updated";
-
-const isSameVersion = (a: Resource, b: Resource): boolean =>
-  a.metadata.version === b.metadata.version && a.metadata.created === b.metadata.created;
