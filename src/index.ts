@@ -1,147 +1,52 @@
+// What most programs need. Everything else is in its room: homeostat/resource, /state, /memory, /store, /controller, /runtime,
+// /plane, /tasks, /log, /clock; docs/architecture.md has the map.
+
 // Resources: what is declared.
 export {
-  capabilityOf,
   createResource,
-  defineCapability,
   defineResource,
-  Handle,
-  isTombstone,
+  equal,
+  exists,
+  isConflict,
+  isNotFound,
+  lessOrEqual,
+  not,
+  oneOf,
   OpaqueSpec,
   Phase,
-  sameResource,
   shape,
-  TypeRegistry,
+  StateError,
   withSpec,
   type AnyResourceType,
-  type Capability,
-  type Change,
-  type CreateOrChange,
-  type CreateInit,
-  type Dictionary,
-  type Draft,
-  type Finalizers,
   type Immutable,
   type Kind,
   type Metadata,
-  type MetadataDraft,
-  type MetadataInit,
-  type MetadataPatch,
-  type OpaqueParts,
   type Pointer,
   type Ref,
   type Resource,
   type ResourceType,
-  type ResourceTypeInit,
-  type Shape,
-  type Shaped,
-  type SpecCodec,
   type SpecOf,
-  type SpecSource,
-  type Tombstone,
-  type TypePresentation,
-} from "./resource/index.ts";
-export { createTombstone, formatPointer, formatReference, isDestroyReady, patchMetadata } from "./resource/index.ts";
-
-// Queries over labels and ids.
-export {
-  equal,
-  exists,
-  formatLabelQuery,
-  LabelOperator,
-  lessOrEqual,
-  lessOrEqualNumeric,
-  lessThan,
-  lessThanNumeric,
-  matchesLabels,
-  not,
-  oneOf,
-  parseLabelSelector,
-  type LabelQuery,
-  type LabelTerm,
-} from "./resource/index.ts";
-
-// The definitions of types, for tools that show them.
-export {
-  definitionOf,
-  NamespaceType,
-  ResourceDefinitionType,
-  type NamespaceSpec,
-  type PrintColumn,
-  type ResourceDefinitionSpec,
-} from "./resource/index.ts";
-
-// Errors.
-export {
-  hasCode,
-  isConflict,
-  isInvalidBookmark,
-  isNotFound,
-  isOwnerConflict,
-  isPhaseConflict,
-  isUnsupported,
-  StateError,
-  StateErrorCode,
-  type ConflictFilter,
-  type SpecIssue,
-  type StateErrorOptions,
 } from "./resource/index.ts";
 
 // States: where resources live.
 export {
-  AccessFilter,
   EventType,
-  isReadVerb,
-  NamespaceRegistry,
   NamespaceRouter,
-  OwnedState,
   reflect,
-  ResourceRegistry,
-  WrappedState,
   wrapState,
-  type Access,
-  type AccessRule,
-  type AccessVerb,
-  type CallOptions,
   type CoreState,
-  type CreatedEvent,
-  type CreateOptions,
-  type DestroyedEvent,
-  type DestroyOptions,
-  type ErroredEvent,
   type Event,
-  type ExpectedPhase,
-  type GetOptions,
-  type ListOptions,
-  type MarkerEvent,
-  type OverrunPolicy,
-  type OwnedCreateOptions,
-  type OwnedDestroyOptions,
-  type OwnedModifyOptions,
-  type Query,
-  type ResourceList,
   type State,
-  type TeardownSignal,
-  type UpdatedEvent,
-  type UpdateOptions,
   type Watch,
-  type WatchCondition,
-  type WatchKindOptions,
-  type WatchOptions,
-  type WrapOptions,
 } from "./state/index.ts";
-export { isCancellation } from "./internal/cancellation.ts";
-export { MemoryNamespace, MemoryState, type BackingStore, type MemoryStateOptions } from "./memory/index.ts";
-export type { HistoryOptions } from "./store/index.ts";
+export { MemoryState } from "./memory/index.ts";
 
 // Controllers: what acts.
 export {
   controller,
   destroyReady,
   exclusive,
-  InputKind,
   mapped,
-  mappedDestroyReady,
-  OutputKind,
   queueController,
   requeueAfter,
   RequeueError,
@@ -149,70 +54,19 @@ export {
   skip,
   SkipError,
   strong,
-  UndeclaredCode,
-  UndeclaredError,
   weak,
-  type ClassicInput,
   type Controller,
-  type ControllerCreateOptions,
-  type ControllerDestroyOptions,
-  type ControllerModifyOptions,
-  type ControllerReader,
   type ControllerState,
-  type ControllerUncachedReader,
-  type ControllerWriter,
-  type Input,
-  type MapContext,
-  type MapInputContext,
-  type MappedInput,
-  type Mapper,
-  type Output,
-  type QueueContext,
   type QueueController,
   type QueueReconcileContext,
   type ReconcileContext,
   type ReconcileResult,
-  type ReducedMetadata,
-  type Requeue,
-  type RunContext,
-  type Skip,
 } from "./controller/index.ts";
-export { silentLogger, type LogFields, type Logger } from "./log/index.ts";
 
-// Time.
-export { ManualClock, SystemClock, type Clock, type SleepOptions, type Timer } from "./clock/index.ts";
+// The runtime: what runs controllers on a State; control planes in one piece.
+export { Runtime } from "./runtime/index.ts";
+export { defineControlPlane, type ControlPlane } from "./plane/index.ts";
 
-// The runtime: what runs controllers on a State.
-export { consoleLogger, LogLevel, type ConsoleLoggerOptions } from "./log/index.ts";
-export {
-  MetricsRegistry,
-  RegistrationCode,
-  RegistrationError,
-  Runtime,
-  StopTimeoutError,
-  type ControllerExplanation,
-  type ControllerMetrics,
-  type EdgeType,
-  type Explanation,
-  type Gauge,
-  type Graph,
-  type GraphEdge,
-  type HeldFinalizer,
-  type MetricsSnapshot,
-  type Outcome,
-  type RateLimit,
-  type RunOptions,
-  type RuntimeOptions,
-} from "./runtime/index.ts";
-
-// Control planes in one piece: what `homeostat run` runs.
-export {
-  defineControlPlane,
-  describeTypes,
-  type ControlPlane,
-  type ControlPlaneInit,
-  type PlaneContext,
-  type PlaneTask,
-  type RunControlPlaneOptions,
-  type StartContext,
-} from "./plane/index.ts";
+// Logs and time.
+export { consoleLogger, silentLogger, type Logger } from "./log/index.ts";
+export { ManualClock, type Clock } from "./clock/index.ts";

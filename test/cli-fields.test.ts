@@ -1,4 +1,5 @@
-import { defineResource, MemoryState, ResourceDefinitionType } from "homeostat";
+import { defineResource, MemoryState } from "homeostat";
+import { ResourceDefinitionType } from "homeostat/resource";
 import { connect, server } from "homeostat/grpc";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

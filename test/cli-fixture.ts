@@ -4,11 +4,11 @@ import {
   MemoryState,
   OpaqueSpec,
   shape,
-  SystemClock,
   type Resource,
   type ResourceType,
   type State,
 } from "homeostat";
+import { SystemClock } from "homeostat/clock";
 import { z } from "zod";
 import { runCli } from "../src/cli/run-cli.ts";
 import type { Endpoint, Host } from "../src/cli/host.ts";

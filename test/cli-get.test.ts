@@ -1,14 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import {
-  createResource,
-  definitionOf,
-  ManualClock,
-  OpaqueSpec,
-  StateError,
-  type MemoryState,
-  type State,
-} from "homeostat";
+import { createResource, ManualClock, OpaqueSpec, StateError, type MemoryState, type State } from "homeostat";
+import { definitionOf } from "homeostat/resource";
 import { describedState, opaque, runOn, Secret, Service, type FakeHost, type Outcome } from "./cli-fixture.ts";
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;

@@ -1,14 +1,7 @@
 import { once } from "node:events";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  createTombstone,
-  EventType,
-  StateError,
-  type Event,
-  type MemoryState,
-  type State,
-  type Watch,
-} from "homeostat";
+import { EventType, StateError, type Event, type MemoryState, type State, type Watch } from "homeostat";
+import { createTombstone } from "homeostat/resource";
 import { Interrupted } from "../src/cli/host.ts";
 import { BrokenPipe } from "../src/cli/output.ts";
 import { describedState, runOn, Service, type FakeHost, type Outcome } from "./cli-fixture.ts";

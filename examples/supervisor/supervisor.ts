@@ -2,7 +2,9 @@ import { mkdir, realpath, stat } from "node:fs/promises";
 import { platform } from "node:os";
 import { join, resolve } from "node:path";
 
-import { defineControlPlane, SystemClock, type Clock, type ControlPlane, type PlaneTask, type State } from "homeostat";
+import { defineControlPlane, type Clock, type ControlPlane, type State } from "homeostat";
+import { SystemClock } from "homeostat/clock";
+import type { PlaneTask } from "homeostat/plane";
 
 import { configFileController } from "./controllers/config-file-controller.ts";
 import { healthController } from "./controllers/health-controller.ts";

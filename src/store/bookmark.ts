@@ -6,6 +6,7 @@ const BOOKMARK_BYTES = 16;
 /** What is different in each life of a State: 8 random bytes. */
 export type Epoch = Uint8Array;
 
+/** A random epoch. */
 export const createEpoch = (): Epoch => globalThis.crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
 
 /**

@@ -31,6 +31,7 @@ import type { TimestampSource } from "./timestamp-source.ts";
 import type { StoreSlices } from "./work-slices.ts";
 import { WatcherWakeups } from "./watcher-wakeups.ts";
 
+/** What a collection needs of the State that it belongs to. */
 export interface CollectionOptions {
   readonly history: ResolvedHistoryOptions;
   readonly clock: Clock;

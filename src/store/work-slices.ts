@@ -18,6 +18,7 @@ export interface StoreSlices {
   readonly watches: WorkSlices;
 }
 
+/** The slices of a State: lists and watches take turns separately. */
 export const createSlices = (clock: Pick<Clock, "monotonic" | "defer">): StoreSlices => ({
   lists: new WorkSlices(clock),
   watches: new WorkSlices(clock),

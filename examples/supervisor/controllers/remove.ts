@@ -1,4 +1,5 @@
-import { isNotFound, type AnyResourceType, type ControllerWriter, type Ref } from "homeostat";
+import { isNotFound, type AnyResourceType, type Ref } from "homeostat";
+import type { ControllerWriter } from "homeostat/controller";
 
 /**
  * Takes a resource of the controller's own out of the state: tears it down, and destroys it as soon as no finalizer

@@ -1,4 +1,5 @@
-import { exists, type LabelQuery, type Ref } from "homeostat";
+import { exists, type Ref } from "homeostat";
+import type { LabelQuery } from "homeostat/resource";
 
 import { Service, type ServiceSpec } from "../resources/index.ts";
 

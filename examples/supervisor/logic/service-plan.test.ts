@@ -1,5 +1,6 @@
 import { fc, test as property } from "@fast-check/vitest";
-import { Phase, type Immutable, type LabelQuery } from "homeostat";
+import { Phase, type Immutable } from "homeostat";
+import type { LabelQuery } from "homeostat/resource";
 import { describe, expect, test } from "vitest";
 
 import {

@@ -1,4 +1,5 @@
-import { Phase, type ControllerReader, type Immutable, type Resource } from "homeostat";
+import { Phase, type Immutable, type Resource } from "homeostat";
+import type { ControllerReader } from "homeostat/controller";
 
 import {
   ConfigFile,

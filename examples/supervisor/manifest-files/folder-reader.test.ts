@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ManualClock, SystemClock } from "homeostat";
+import { ManualClock } from "homeostat";
+import { SystemClock } from "homeostat/clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { FolderReader } from "./folder-reader.ts";

@@ -1,4 +1,5 @@
-import { formatPointer, type Resource } from "homeostat";
+import type { Resource } from "homeostat";
+import { formatPointer } from "homeostat/resource";
 import { parseManifests, type Manifests } from "homeostat/yaml";
 
 import { ConfigFile, HealthCheck, Service, type ManifestProblem } from "../resources/index.ts";

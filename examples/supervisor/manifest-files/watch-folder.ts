@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from "node:fs";
 
-import type { Clock, Timer } from "homeostat";
+import type { Clock } from "homeostat";
+import type { Timer } from "homeostat/clock";
 
 import { isManifest, type FolderReader } from "./folder-reader.ts";
 

@@ -28,6 +28,7 @@ export const DEAF_OPERATIONS = [
   "watchKind",
   "watchKindBatches",
 ] as const;
+/** A call that a {@link DeafState} may be deaf to. */
 export type DeafOperation = (typeof DEAF_OPERATIONS)[number];
 
 /**
@@ -47,6 +48,7 @@ export interface Deafness {
   readonly lateMs?: number | undefined;
 }
 
+/** Options of a {@link DeafState}. */
 export interface DeafStateOptions {
   /** Watches can only be iterated, as those of a State in another process. Default: false. */
   readonly remote?: boolean | undefined;

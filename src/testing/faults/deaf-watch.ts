@@ -5,6 +5,7 @@ import type { Watch } from "../../state/index.ts";
  * word. `stuck`: its disposal never resolves.
  */
 export const WATCH_FAULTS = ["silent", "ends", "stuck"] as const;
+/** What is wrong with a watch that has opened: see the constants. */
 export type WatchFault = (typeof WATCH_FAULTS)[number];
 
 const DONE = { done: true, value: undefined } as const;
