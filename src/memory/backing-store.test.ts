@@ -162,7 +162,7 @@ describe("loading", () => {
       destroy: async () => undefined,
     };
     await using state = new MemoryState({ backingStore: () => backingStore });
-    await expect(state.list(PathResource)).rejects.toThrow("os/path(default/one@undefined) twice");
+    await expect(state.list(PathResource)).rejects.toThrow("os/path(default/one) twice");
   });
 
   test("happens once, before the first call of any kind, however many come at once", async () => {

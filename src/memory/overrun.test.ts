@@ -117,9 +117,9 @@ describe("by default", () => {
     await flood(state);
     const present = await state.list(PathResource);
     expect(texts(await readAll(watch))).toEqual([
-      "Resynced tombstone of os/path(default/@undefined)",
+      "Resynced tombstone of os/path(default/)",
       ...present.map(({ metadata }) => `Created os/path(default/${metadata.id}@${metadata.version})`),
-      "Bootstrapped tombstone of os/path(default/@undefined)",
+      "Bootstrapped tombstone of os/path(default/)",
     ]);
     const next = await state.create(PathResource.create("next", {}));
     expect((await watch.next()).value?.resource).toBe(next);
@@ -157,12 +157,12 @@ describe("by default", () => {
     await other.next();
     await flood(state);
     expect(texts(await readAll(watch))).toEqual([
-      "Resynced tombstone of os/path(default/@undefined)",
+      "Resynced tombstone of os/path(default/)",
       "Created os/path(default/0@21)",
     ]);
     expect(texts(await readAll(other))).toEqual([
-      "Resynced tombstone of os/path(default/@undefined)",
-      "Destroyed tombstone of os/path(default/none@undefined)",
+      "Resynced tombstone of os/path(default/)",
+      "Destroyed tombstone of os/path(default/none)",
     ]);
   });
 

@@ -23,8 +23,9 @@ export function formatPointer(pointer: Pointer): string {
   return `${pointer.type}(${pointer.namespace}/${pointer.id})`;
 }
 
-/** `type(namespace/id@version)`: how a resource is named in errors; where no version is given, none is shown. */
+/** `type(namespace/id@version)`: how a resource is named in errors; one that is not stored has no version to show. */
 export function formatReference(pointer: Pointer & { readonly version?: string }): string {
-  const version = pointer.version === undefined ? "" : `@${pointer.version}`;
+  const isStored = pointer.version !== undefined && pointer.version !== "undefined";
+  const version = isStored ? `@${pointer.version}` : "";
   return `${pointer.type}(${pointer.namespace}/${pointer.id}${version})`;
 }

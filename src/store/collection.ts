@@ -112,8 +112,10 @@ export class Collection {
     const { metadata } =
       resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
     const { namespace, type, id, phase, finalizers, labels, annotations } = metadata;
-    if (this.#entries.has(id)) {
-      throw new StateError("already_exists", `${formatReference(metadata)} exists already`, { pointer: metadata });
+    const existing = this.find(id);
+    if (existing !== undefined) {
+      const text = `${formatReference(existing.metadata)} exists already`;
+      throw new StateError("already_exists", text, { pointer: existing.metadata });
     }
     const created = this.times.next();
     return replaceMetadata(

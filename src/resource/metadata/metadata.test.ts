@@ -22,7 +22,7 @@ describe("createMetadata", () => {
     const metadata = createMetadata(address);
     expect(metadata).toMatchObject(address);
     expect(metadata.version).toBe(UNDEFINED_VERSION);
-    expect(formatReference(metadata)).toBe("Disks.hw.example(lab/sda@undefined)");
+    expect(formatReference(metadata)).toBe("Disks.hw.example(lab/sda)");
     expect(metadata.owner).toBe("");
     expect(metadata.phase).toBe(Phase.running);
     expect(metadata.finalizers).toEqual([]);

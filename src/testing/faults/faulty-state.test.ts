@@ -37,7 +37,7 @@ test("the next calls fail as planned; a lost answer hides that the write was don
   state.failNext({ of: ({ operation }) => operation === "create", error: lost, answerLost: true });
   state.failNext({ of: ({ operation }) => operation === "get" }, 2);
   await expect(state.create(one)).rejects.toBe(lost);
-  await expect(state.get(one.metadata)).rejects.toThrow("get of test/int(default/one@undefined) failed on purpose");
+  await expect(state.get(one.metadata)).rejects.toThrow("get of test/int(default/one) failed on purpose");
   await expect(state.get(one.metadata)).rejects.toThrow("failed on purpose");
   expect((await state.get(one.metadata)).metadata.version).toBe("1");
 });
