@@ -24,7 +24,6 @@ import {
 } from "../state/index.ts";
 import { Bookmarks, type Epoch } from "./bookmark.ts";
 import { CreationTimes } from "./creation-times.ts";
-import { historyEvent } from "./history-event.ts";
 import { History } from "./history.ts";
 import type { ResolvedHistoryOptions } from "./history-options.ts";
 import type { TimestampSource } from "./timestamp-source.ts";
@@ -61,6 +60,7 @@ export class Collection {
   readonly #entries = new Map<string, Entry<Resource>>();
   readonly #sorted = new SortedEntries<Resource>();
   #list: ResourceList | undefined;
+  #lastLocated: Entry<Resource> | undefined;
   readonly #timestamps: TimestampSource;
 
   constructor(kind: Kind, options: CollectionOptions) {
@@ -140,7 +140,7 @@ export class Collection {
   /** @throws {StateError} `not_found`, `version_conflict`, `owner_conflict`, `phase_conflict` */
   prepareUpdate(resource: Resource, owner: string, expectedPhase: ExpectedPhase): Resource {
     const offered = resource.metadata;
-    const stored = this.get(offered).metadata;
+    const stored = this.#locate(offered).metadata;
     if (offered.created !== stored.created) assertSameLife(offered, stored);
     if (stored.owner !== owner) throw ownerConflict(stored, owner);
     if (stored.version !== offered.version) {
@@ -180,7 +180,7 @@ export class Collection {
   }
 
   commitUpdate(updated: Resource): void {
-    const entry = this.#entries.get(updated.metadata.id);
+    const entry = this.#located(updated.metadata.id);
     const old = entry?.resource;
     if (entry === undefined || old === undefined)
       throw new Error(`${formatReference(updated.metadata)} vanished within its own update`);
@@ -194,7 +194,7 @@ export class Collection {
    *   `pending_finalizers`
    */
   prepareDestroy(pointer: Pointer, owner: string): Resource {
-    const resource = this.get(pointer);
+    const resource = this.#locate(pointer);
     const { metadata } = resource;
     assertSameLife(pointer, metadata);
     if (metadata.owner !== owner) throw ownerConflict(metadata, owner);
@@ -211,12 +211,27 @@ export class Collection {
   }
 
   commitDestroy(resource: Resource): void {
-    const entry = this.#entries.get(resource.metadata.id);
+    const entry = this.#located(resource.metadata.id);
     if (entry === undefined) throw new Error(`${formatReference(resource.metadata)} vanished within its own destroy`);
     entry.resource = undefined;
     this.#entries.delete(resource.metadata.id);
     this.#sorted.remove();
     this.#publish(EventType.destroyed, resource, undefined);
+  }
+
+  /** {@link get}, remembered for the commit of the same write, which need not search again. */
+  #locate(pointer: Pointer): Resource {
+    const entry = this.#entries.get(pointer.id);
+    if (entry?.resource === undefined) throw notFound(pointer);
+    this.#lastLocated = entry;
+    return entry.resource;
+  }
+
+  /** The place of the resource: another write may have come in between. */
+  #located(id: string): Entry<Resource> | undefined {
+    const entry = this.#lastLocated;
+    this.#lastLocated = undefined;
+    return entry?.resource?.metadata.id === id ? entry : this.#entries.get(id);
   }
 
   #all(): Resource[] {
@@ -232,9 +247,9 @@ export class Collection {
     return this.times.isBefore(this.#timestamps.ms) ? text : this.times.last;
   }
 
-  #publish(type: EventType, resource: Resource, old: Resource | undefined): void {
+  #publish(type: "Created" | "Updated" | "Destroyed", resource: Resource, old: Resource | undefined): void {
     this.#list = undefined;
-    this.history.publish(historyEvent(type, resource, old, this.history.written, this.bookmarks));
+    this.history.publish(type, resource, old);
     this.wakeups.published(resource.metadata.id);
   }
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { createResource, resourceBytes } from "../resource/index.ts";
 import { EventType, type Event } from "../state/index.ts";
 import { Bookmarks, createEpoch } from "./bookmark.ts";
-import { historyEvent } from "./history-event.ts";
 import { resolveHistoryOptions, type HistoryOptions } from "./history-options.ts";
 import { History } from "./history.ts";
 
@@ -15,9 +14,7 @@ function setUp(options: HistoryOptions) {
   const bookmarks = new Bookmarks(KIND, createEpoch());
   const history = new History(resolveHistoryOptions(options), bookmarks);
   const publish = (count: number): void => {
-    for (let i = 0; i < count; i++) {
-      history.publish(historyEvent(EventType.created, resource, undefined, history.written, bookmarks));
-    }
+    for (let i = 0; i < count; i++) history.publish(EventType.created, resource, undefined);
   };
   return { history, bookmarks, publish };
 }
@@ -74,21 +71,39 @@ describe("a history", () => {
     expect(Object.isFrozen(events)).toBe(true);
   });
 
-  test("keeps no single event beyond its place: it would keep the resource alive", () => {
+  test("makes a single event once for all who ask for it, and lets it go with the next", () => {
     const { history, publish } = setUp({ maxCapacity: 10 });
     publish(3);
-    expect(history.since(2)).not.toBe(history.since(2));
+    const events = history.since(2);
+    expect(history.since(2)).toBe(events);
+    publish(1);
+    expect(history.since(2)).not.toBe(events);
   });
 
-  test("replays the latest events that count, as far as a new watcher may reach back", () => {
+  test("gives creations, updates and ends as what they are", () => {
+    const { history } = setUp({ maxCapacity: 10 });
+    const changed = createResource({ ...KIND, id: "one", version: "2" }, { text: "y" });
+    history.publish(EventType.created, resource, undefined);
+    history.publish(EventType.updated, changed, resource);
+    history.publish(EventType.destroyed, changed, undefined);
+    expect(history.since(0)).toMatchObject([
+      { type: "Created", resource, old: undefined },
+      { type: "Updated", resource: changed, old: resource },
+      { type: "Destroyed", resource: changed, old: undefined },
+    ]);
+  });
+
+  test("replays the latest events, of all or of one resource, as far as a new watcher may reach back", () => {
     const { history, publish } = setUp({ maxCapacity: 10, gap: 2 });
     publish(15);
-    const odd = ({ revision = 0 }: Event) => revision % 2 === 1;
-    expect(history.tail(2, () => true)).toBe(13);
-    expect(history.tail(2, odd)).toBe(12);
-    expect(history.tail(0, () => true)).toBe(15);
-    expect(history.tail(1000, () => true)).toBe(7);
-    expect(history.tail(3, () => false)).toBe(15);
+    expect(history.tail(2, undefined)).toBe(13);
+    expect(history.tail(0, undefined)).toBe(15);
+    expect(history.tail(1000, undefined)).toBe(7);
+    expect(history.tail(3, "another")).toBe(15);
+    history.publish(EventType.created, createResource({ ...KIND, id: "another" }, {}), undefined);
+    publish(2);
+    expect(history.tail(1, "another")).toBe(15);
+    expect(history.tail(2, "one")).toBe(16);
   });
 
   test("says of a bookmark whether it names nothing or has expired", () => {

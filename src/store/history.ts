@@ -1,7 +1,17 @@
 import { resourceBytes, type Resource } from "../resource/index.ts";
-import type { Event } from "../state/index.ts";
+import { EventType, type Event } from "../state/index.ts";
 import type { Bookmarks } from "./bookmark.ts";
+import { historyEvent } from "./history-event.ts";
 import type { ResolvedHistoryOptions } from "./history-options.ts";
+
+/** The events that a history holds. */
+type Change = typeof EventType.created | typeof EventType.updated | typeof EventType.destroyed;
+
+/** Stands in the place of what was there before: the event is the end of its resource. */
+const DESTROYED = "destroyed";
+
+/** Memory of an event besides its resource. Unit: bytes, approximate. The old content was counted by the event before. */
+const EVENT_BYTES = 64;
 
 /**
  * The latest events of one collection: a ring, bounded in events and in bytes. Positions count from 0 and never start
@@ -10,7 +20,10 @@ import type { ResolvedHistoryOptions } from "./history-options.ts";
 export class History {
   readonly #limits: ResolvedHistoryOptions;
   readonly #bookmarks: Bookmarks;
-  readonly #ring: (Event | undefined)[] = [];
+  // The ring, an event a place: its resource, what was there before, and the memory that it keeps alive.
+  readonly #resources: (Resource | undefined)[] = [];
+  readonly #before: (Resource | typeof DESTROYED | undefined)[] = [];
+  readonly #sizes: number[] = [];
   #capacity: number;
   /** Number of events ever published, which is the next position. */
   #written = 0;
@@ -18,7 +31,7 @@ export class History {
   #oldest = 0;
   #bytes = 0;
   /** The events that were last asked for, since many watchers ask for the same. */
-  #shared: { readonly from: number; readonly to: number; readonly events: readonly Event[] } | undefined;
+  #shared: { readonly from: number; readonly events: readonly Event[] } | undefined;
 
   constructor(limits: ResolvedHistoryOptions, bookmarks: Bookmarks) {
     this.#limits = limits;
@@ -50,44 +63,48 @@ export class History {
     return this.#capacity < maxCapacity ? -1 : this.#written - this.#capacity + gap;
   }
 
-  publish(event: Event): void {
+  /**
+   * Adds an event.
+   *
+   * @param old - The content before; undefined for a creation.
+   */
+  publish(type: Change, resource: Resource, old: Resource | undefined): void {
     const { maxCapacity } = this.#limits;
     if (this.#written === this.#capacity && this.#capacity < maxCapacity) {
       this.#capacity = Math.min(2 * this.#capacity, maxCapacity);
     }
     const slot = this.#written % this.#capacity;
-    const dropped = this.#ring[slot];
-    if (dropped !== undefined) this.#bytes -= eventBytes(dropped);
-    this.#ring[slot] = event;
+    const bytes = EVENT_BYTES + resourceBytes(resource);
+    this.#bytes += bytes - (this.#sizes[slot] ?? 0);
+    this.#resources[slot] = resource;
+    this.#before[slot] = type === EventType.destroyed ? DESTROYED : old;
+    this.#sizes[slot] = bytes;
     // What it holds up to now is nothing that anyone asks for again, and may be overwritten.
     this.#shared = undefined;
-    this.#bytes += eventBytes(event);
     this.#written++;
-    this.#oldest = Math.max(this.#oldest, this.#written - this.#capacity);
+    if (this.#oldest < this.#written - this.#capacity) this.#oldest = this.#written - this.#capacity;
     if (this.#bytes > this.#limits.maxBytes) this.#shed();
   }
 
   /** Events from position `from` up to now: one frozen array for all who ask for the same. */
   since(from: number): readonly Event[] {
-    if (this.#shared?.from === from && this.#shared.to === this.#written) return this.#shared.events;
+    if (this.#shared?.from === from) return this.#shared.events;
     const events: Event[] = [];
     for (let position = from; position < this.#written; position++) {
-      const event = this.#ring[position % this.#capacity];
+      const event = this.#eventAt(position);
       if (event !== undefined) events.push(event);
     }
-    const shared = { from, to: this.#written, events: Object.freeze(events) };
-    // one event is cheap to gather again, and keeping it would keep its resource alive
-    this.#shared = events.length > 1 ? shared : undefined;
-    return shared.events;
+    this.#shared = { from, events: Object.freeze(events) };
+    return events;
   }
 
-  /** Position to start at so that the `count` latest events that `counts` agrees to are replayed, as far as kept. */
-  tail(count: number, counts: (event: Event) => boolean): number {
+  /** Position to start at so that the `count` latest events, of one resource or of all, are replayed, as far as kept. */
+  tail(count: number, id: string | undefined): number {
     let start = this.#written;
     let seen = 0;
     for (let position = this.#written - 1; position >= this.oldestStart && seen < count; position--) {
-      const event = this.#ring[position % this.#capacity];
-      if (event === undefined || !counts(event)) continue;
+      const resource = this.#resources[position % this.#capacity];
+      if (resource === undefined || (id !== undefined && resource.metadata.id !== id)) continue;
       start = position;
       seen++;
     }
@@ -108,22 +125,28 @@ export class History {
     return position + 1;
   }
 
+  /** Made for those who read: most events of most kinds are read by none. */
+  #eventAt(position: number): Event | undefined {
+    const slot = position % this.#capacity;
+    const resource = this.#resources[slot];
+    if (resource === undefined) return undefined;
+    const before = this.#before[slot];
+    if (before === DESTROYED) {
+      return historyEvent(EventType.destroyed, resource, undefined, position, this.#bookmarks);
+    }
+    const type = before === undefined ? EventType.created : EventType.updated;
+    return historyEvent(type, resource, before, position, this.#bookmarks);
+  }
+
   /** Lets the oldest events go until the byte limit holds; the newest one always stays. */
   #shed(): void {
     while (this.#bytes > this.#limits.maxBytes && this.#oldest < this.#written - 1) {
       const slot = this.#oldest % this.#capacity;
-      const event = this.#ring[slot];
-      if (event !== undefined) this.#bytes -= eventBytes(event);
-      this.#ring[slot] = undefined;
+      this.#bytes -= this.#sizes[slot] ?? 0;
+      this.#resources[slot] = undefined;
+      this.#before[slot] = undefined;
+      this.#sizes[slot] = 0;
       this.#oldest++;
     }
-    this.#shared = undefined;
   }
-}
-
-/** Memory of an event besides its resource. Unit: bytes, approximate. The old content was counted by the event before. */
-const EVENT_BYTES = 64;
-
-function eventBytes(event: Event): number {
-  return EVENT_BYTES + resourceBytes(event.resource as Resource);
 }

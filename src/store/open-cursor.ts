@@ -29,7 +29,7 @@ export function openResourceCursor(
   let position = history.written;
   const initial: InitialBatch[] = [];
   if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark);
-  else if (tailEvents > 0) position = history.tail(tailEvents, ({ resource }) => resource?.metadata.id === id);
+  else if (tailEvents > 0) position = history.tail(tailEvents, id);
   else {
     const present = [presentEvent(collection, id)];
     initial.push(() => present);
@@ -53,7 +53,7 @@ export function openKindCursor(
   }
   let position = history.written;
   if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark);
-  else if (tailEvents > 0) position = history.tail(tailEvents, () => true);
+  else if (tailEvents > 0) position = history.tail(tailEvents, undefined);
   const initial: InitialBatch[] = [];
   if (options.bootstrap === true) {
     initial.push(new PendingContents(collection, query, position));

@@ -3,7 +3,6 @@ import { ManualClock } from "../clock/index.ts";
 import { createResource } from "../resource/index.ts";
 import { EventType } from "../state/index.ts";
 import { Bookmarks, createEpoch } from "./bookmark.ts";
-import { historyEvent } from "./history-event.ts";
 import { resolveHistoryOptions } from "./history-options.ts";
 import { History } from "./history.ts";
 import { WatcherWakeups, type WaitingWatcher } from "./watcher-wakeups.ts";
@@ -31,7 +30,7 @@ function setUp(maxCapacity = 100) {
   const wakeups = new WatcherWakeups(history, new ManualClock());
   const publish = (id = "one"): void => {
     const resource = createResource({ ...KIND, id }, {});
-    history.publish(historyEvent(EventType.created, resource, undefined, history.written, bookmarks));
+    history.publish(EventType.created, resource, undefined);
     wakeups.published(id);
   };
   return { wakeups, publish };
