@@ -195,3 +195,22 @@ describe("under load", () => {
     await Promise.all(readers);
   });
 });
+
+test("calls that are cancelled while much of their response waits leave room for thousands more", async () => {
+  await using server = await startServer({
+    Flood: serverStream(async (call) => {
+      for (;;) if (!call.send(new Uint8Array(100_000))) await call.drained();
+    }),
+    Once: serverStream((call) => void call.send(call.message)),
+  });
+  await using channel = new GrpcChannel(server.address);
+  // Node counts up to a piece for each, and never forgets: 64 MB are reached after about a thousand.
+  for (let i = 0; i < 3_000; i++) {
+    const stream = channel.serverStream("/t.T/Flood", bytes(""));
+    await stream.read();
+    stream.cancel();
+  }
+  await using once = channel.serverStream("/t.T/Once", bytes("still here"));
+  expect((await once.read())?.map((message) => Buffer.from(message).toString())).toEqual(["still here"]);
+  await eventually(() => expect(server.server.callCount).toBeLessThan(2));
+});

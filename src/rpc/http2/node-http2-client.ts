@@ -19,8 +19,13 @@ import { TlsHandshake } from "./tls-handshake.ts";
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 /** Window of a connection; a small one costs lists a sixth of their speed. Unit: bytes. */
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
-/** Node refuses to open streams on a connection that uses more memory than this. Unit: megabytes. */
-const CONNECTION_MEMORY_MB = 256;
+/**
+ * Node's own bound on the memory of a connection is out of the way: it counts what a stream had not sent yet when it was
+ * cancelled, and never gives it back, so that a few thousand cancelled watches would refuse all further calls. What
+ * waits here is bounded by the windows, by what may be unread, and by the callers.
+ * Unit: megabytes.
+ */
+const CONNECTION_MEMORY_MB = 1_000_000;
 /** Stream ids end at 2³¹, which a busy client reaches within a day: another connection is opened before. */
 const LAST_STREAM_ID = 2 ** 31 - 2 ** 16;
 

@@ -11,8 +11,13 @@ import { NodeServerStream } from "./node-server-stream.ts";
  * writes complete and it goes on reading. Unit: bytes.
  */
 const WINDOW_BYTES = 64 * 1024 - 1;
-/** Node refuses new streams on a connection that uses more memory than this. Unit: megabytes. */
-const CONNECTION_MEMORY_MB = 64;
+/**
+ * Node's own bound on the memory of a connection is out of the way: it counts what a stream had not sent yet when it was
+ * cancelled, and never gives it back, so that a few thousand cancelled watches would refuse all further calls. What
+ * waits is bounded by ours: open calls, bytes of requests, bytes of responses.
+ * Unit: megabytes.
+ */
+const CONNECTION_MEMORY_MB = 1_000_000;
 /**
  * Streams that a peer may reset, at once and per second, before Node takes it for an attack. Far above what a client
  * does that opens and cancels much: what bounds the work is that a cancelled call counts until its handler is done.

@@ -281,3 +281,20 @@ describe("reads that wait", () => {
     await expect(cache.list({ signal: stop.signal })).rejects.toBe(reason);
   });
 });
+
+test("of ten thousand entries, putting and removing touches one each [engine T-36]", async () => {
+  const gauge = new Gauge();
+  const cache = new KindCache(A, gauge, NEVER);
+  for (let i = 0; i < 10_000; i++) cache.append(resource(A, String(i)));
+  cache.filled(undefined);
+  const before = await cache.list();
+  expect(await cache.list()).toBe(before);
+  const signals = await Promise.all(["1", "2"].map((id) => cache.signalWithTeardown({ ...A, id })));
+  for (let i = 0; i < 10_000; i++) cache.put(resource(A, String(i), { version: "2" }));
+  expect((await cache.list()).map(({ metadata: { id, version } }) => [id, version])).toEqual(
+    before.map(({ metadata: { id } }) => [id, "2"]),
+  );
+  for (let i = 0; i < 10_000; i++) if (i !== 2) cache.remove(resource(A, String(i)).metadata);
+  expect([gauge.value, ids(await cache.list())]).toEqual([1, ["2"]]);
+  expect(signals.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+});

@@ -153,3 +153,22 @@ describe("the graph", () => {
     expect(graph.writersOf("Magazine")).toEqual(["ControllerTable"]);
   });
 });
+
+test("dependents are looked up, not searched for: ten thousand other controllers are not even seen [engine T-25]", () => {
+  const graph = new DependencyGraph();
+  graph.addInput("Me", input("weak", "default", "T"));
+  graph.addInput("Me too", input("strong", "default", "T", "one"));
+  const before = graph.dependentsOfKind("default", "T");
+  let looks = 0;
+  for (let i = 0; i < 10_000; i++) {
+    const other = input("weak", "elsewhere", `T${i}`);
+    const counted = Object.defineProperty({ ...other }, "id", { get: () => void looks++, enumerable: true });
+    graph.addInput(`Other${i}`, counted);
+  }
+  looks = 0;
+  expect(graph.dependentsOf("default", "T", "one")).toEqual(["Me", "Me too"]);
+  expect(graph.dependentsOf("default", "T", "two")).toEqual(["Me"]);
+  // A live view: nothing is gathered for a look-up.
+  expect(graph.dependentsOfKind("default", "T")).toBe(before);
+  expect(looks).toBe(0);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { isNotFound, isOwnerConflict, isPhaseConflict, Phase } from "../../../resource/index.ts";
 import { EventType } from "../../../state/index.ts";
+import { withDeadline } from "../../assert/deadline.ts";
 import { rejects, type Scenario, type World } from "./world.ts";
 
 /** Removes the finalizer of every resource that is torn down with it, until the world ends. */
@@ -35,7 +36,9 @@ export const derived: readonly Scenario[] = [
     name: "[state 54] [transport S18] the teardown signal of a resource that does not exist aborts",
     run: async (world) => {
       const teardown = world.use(await world.state.signalWithTeardown(world.kind.ref("var/run")));
-      await world.aborted("the signal of a missing resource", teardown.signal);
+      const abort = world.aborted("the signal of a missing resource", teardown.signal);
+      const late = (limit: string) => new Error(`the signal of a missing resource has not aborted ${limit}`);
+      await withDeadline({ timeoutMs: 1_000 }, late, () => abort);
     },
   },
   {

@@ -198,19 +198,26 @@ export const watchLifetime: readonly Scenario[] = [
     "[state 16] no change is lost or told twice between the first contents and the rest",
     async (world, form) => {
       const { state } = world;
-      const writes = Array.from({ length: 60 }, async (_, index) => {
-        const stored = await world.create(`path${index % 20}/${index}`);
-        if (index % 2 === 0) await state.update(stored);
-        if (index % 3 === 0) await state.destroy(stored.metadata);
+      const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+      let written = 0;
+      const writes = Array.from({ length: 4 }, async (_, writer) => {
+        for (let index = 0; index < 15; index++) {
+          const stored = await world.create(`path${index % 5}/${writer}-${index}`);
+          if (index % 2 === 0) await state.update(stored);
+          if (index % 3 === 0) await state.destroy(stored.metadata);
+          written++;
+          await turn();
+        }
       });
-      const opening = Array.from({ length: 5 }, async () => {
-        await new Promise<void>((resolve) => setImmediate(resolve));
+      // Opened one after the other amid the writes, however slow they are.
+      const opening = Array.from({ length: 10 }, async (_, index) => {
+        while (written < 5 * (index + 1)) await turn();
         return open(world, form, { bootstrap: true });
       });
-      await Promise.all(writes);
+      const [watches] = await Promise.all([Promise.all(opening), Promise.all(writes)]);
       const last = await world.create("zzz");
       const list = await state.list(world.kind);
-      for (const watch of await Promise.all(opening)) {
+      for (const watch of watches) {
         const fold = await foldWatch(watch, {
           ...world.waits,
           until: (one) => one.complete && one.contents.has(last.metadata.id),
