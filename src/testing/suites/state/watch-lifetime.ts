@@ -209,9 +209,11 @@ export const watchLifetime: readonly Scenario[] = [
           await turn();
         }
       });
+      let isOver = false;
+      void Promise.allSettled(writes).then(() => (isOver = true));
       // Opened one after the other amid the writes, however slow they are.
       const opening = Array.from({ length: 10 }, async (_, index) => {
-        while (written < 5 * (index + 1)) await turn();
+        while (written < 5 * (index + 1) && !isOver) await turn();
         return open(world, form, { bootstrap: true });
       });
       const [watches] = await Promise.all([Promise.all(opening), Promise.all(writes)]);
