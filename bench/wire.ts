@@ -26,7 +26,7 @@ const SIDES = ["server", "client", "both"] as const;
 type Side = (typeof SIDES)[number] | "go";
 
 /** More resources only take longer. */
-const MOST_RESOURCES = 20_000;
+const MAX_RESOURCES = 20_000;
 /** The sides take turns, so that what else goes on on the machine meets them all. */
 const SLICES = 3;
 /** Enough for a server to become as fast as it gets. */
@@ -38,7 +38,7 @@ const WARM_UP_RESOURCES = 3_000;
  * the names, behind `wire.server.`, `wire.client.`, `wire.both.` and `wire.go.`.
  */
 export async function benchWire(report: Report, n: number): Promise<void> {
-  const count = Math.min(n, MOST_RESOURCES);
+  const count = Math.min(n, MAX_RESOURCES);
   const folder = await mkdtemp(join(tmpdir(), "homeostat-bench-"));
   const go = await buildGo(folder);
   const servers: Server[] = [];

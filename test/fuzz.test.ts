@@ -58,7 +58,7 @@ const SEED = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 /** Unit: milliseconds for each input, far above what any of them takes. */
 const TIMEOUT_MS = 30_000 + RUNS / 5;
 /** What may stay behind after all of them. Unit: bytes. */
-const MOST_LEFT_BYTES = 200 * 1024 * 1024;
+const MAX_LEFT_BYTES = 200 * 1024 * 1024;
 
 /** A generator with a seed (mulberry32), so that a failure can be repeated. */
 function randomOf(seed: number): (below: number) => number {
@@ -353,7 +353,7 @@ describe("decoders", () => {
         const refuses = isMeant(new StateError("invalid", "x"));
         expect((refused.get(name) ?? 0) > 0, `${name}: refused`).toBe(refuses);
       }
-      expect(process.memoryUsage().heapUsed - before).toBeLessThan(MOST_LEFT_BYTES);
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(MAX_LEFT_BYTES);
     },
     TIMEOUT_MS,
   );

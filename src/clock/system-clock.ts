@@ -2,7 +2,7 @@ import type { Clock, SleepOptions, Timer } from "./clock.ts";
 import { sleepOn } from "./sleep.ts";
 
 /** `setTimeout` fires at once above this delay, so longer ones are waited for in pieces. Unit: milliseconds. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 class SystemTimer implements Timer {
   #handle: ReturnType<typeof setTimeout> | undefined;
@@ -26,9 +26,9 @@ class SystemTimer implements Timer {
 
   #arm(delayMs: number): void {
     this.#handle =
-      delayMs <= LONGEST_TIMEOUT_MS
+      delayMs <= MAX_TIMEOUT_MS
         ? setTimeout(this.#fn, delayMs)
-        : setTimeout(() => this.#arm(Math.max(0, this.#dueMs - performance.now())), LONGEST_TIMEOUT_MS);
+        : setTimeout(() => this.#arm(Math.max(0, this.#dueMs - performance.now())), MAX_TIMEOUT_MS);
   }
 }
 

@@ -9,7 +9,7 @@ import type { Status } from "../rpc/index.ts";
 const DOMAIN = "homeostat";
 
 /** Longer addresses are left out: details travel as a header, and headers are small. Unit: UTF-16 units. */
-const LONGEST_ADDRESS = 1000;
+const MAX_ADDRESS_LENGTH = 1000;
 
 /** Reason on the wire → code. The reason is the code in capitals. */
 const CODES: ReadonlyMap<string, StateErrorCode> = new Map(
@@ -40,7 +40,7 @@ export function encodeErrorDetails(
 
 function isShort({ namespace, type, id }: Pointer): boolean {
   const text = namespace + type + id;
-  return text.length <= LONGEST_ADDRESS && text.isWellFormed();
+  return text.length <= MAX_ADDRESS_LENGTH && text.isWellFormed();
 }
 
 /** What details say about a State; undefined when they say nothing that this side understands. */

@@ -7,7 +7,7 @@ import { isWrite, Rpc } from "./rpc.ts";
 import { GrpcError, Status } from "../rpc/index.ts";
 
 /** A status travels as a header, and headers are small. Unit: UTF-16 units. */
-const LONGEST_MESSAGE = 2000;
+const MAX_MESSAGE_LENGTH = 2000;
 
 /**
  * The status that a call ends with when a State refused it: that of an error which has one, else by category and
@@ -40,7 +40,7 @@ function withDetails(error: StateError, status: Status): GrpcError {
 
 function shortened(text: string): string {
   const whole = text.toWellFormed();
-  return whole.length <= LONGEST_MESSAGE ? whole : `${whole.slice(0, LONGEST_MESSAGE).toWellFormed()}…`;
+  return whole.length <= MAX_MESSAGE_LENGTH ? whole : `${whole.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…`;
 }
 
 function statusOf(code: StateErrorCode, rpc: Rpc): Status {

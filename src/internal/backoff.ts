@@ -2,7 +2,7 @@
 const INITIAL_MS = 500;
 const MULTIPLIER = 1.5;
 /** Largest interval, before it is spread. Unit: milliseconds. */
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 /** Each interval is spread evenly over this part of itself, to either side. */
 const SPREAD = 0.5;
 
@@ -22,7 +22,7 @@ export class Backoff {
   /** Milliseconds to wait after the failure that just happened. */
   next(): number {
     const baseMs = this.#baseMs;
-    this.#baseMs = Math.min(baseMs * MULTIPLIER, LONGEST_MS);
+    this.#baseMs = Math.min(baseMs * MULTIPLIER, MAX_MS);
     return baseMs * (1 - SPREAD + 2 * SPREAD * this.#random());
   }
 

@@ -11,7 +11,7 @@ export interface Entry<R extends Identified> {
 }
 
 /** Changes that may gather before sorting everything anew is cheaper than merging them. */
-const FEWEST_CHANGES = 64;
+const MIN_CHANGES = 64;
 
 /**
  * The entries of a collection in order of their ids, kept up lazily: changes are noted, and merged when somebody lists.
@@ -45,7 +45,7 @@ export class SortedEntries<R extends Identified> {
   }
 
   #forgetIfStale(): void {
-    if (this.#added.length + this.#removed < FEWEST_CHANGES + (this.#sorted?.length ?? 0)) return;
+    if (this.#added.length + this.#removed < MIN_CHANGES + (this.#sorted?.length ?? 0)) return;
     this.#sorted = undefined;
     this.#added = [];
     this.#removed = 0;

@@ -5,9 +5,9 @@ import type { SpecIssue } from "../resource/index.ts";
 import { isStruct, isUnwrapped, messageTypeOf, type PlainRecord } from "./plain-message.ts";
 
 /** Enough to correct a mistake; a hostile spec cannot make a longer report. */
-const MOST_ISSUES = 50;
+const MAX_ISSUES = 50;
 /** As deep as the library nests messages. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 /** What keeps `value` from being a message of this type, with the path of each part. Empty when it is one. */
 export function checkMessage(desc: DescMessage, value: unknown): readonly SpecIssue[] {
@@ -22,7 +22,7 @@ class MessageCheck {
 
   message(desc: DescMessage, value: unknown): void {
     if (!isRecord(value)) return this.#add(`must be an object with the fields of ${desc.typeName}`);
-    if (this.#path.length > DEEPEST) return this.#add(`is nested deeper than ${DEEPEST} levels, or is a cycle`);
+    if (this.#path.length > MAX_DEPTH) return this.#add(`is nested deeper than ${MAX_DEPTH} levels, or is a cycle`);
     const { $typeName: name = desc.typeName } = value;
     if (name !== desc.typeName) return this.#add(`must be a ${desc.typeName}, got a ${String(name)}`);
     const known = new Set(desc.members.map(({ localName }) => localName));
@@ -113,14 +113,14 @@ class MessageCheck {
 
   #within(step: string | number, check: () => void): void {
     // The rest of a report that is full is not worth the time.
-    if (this.issues.length === MOST_ISSUES) return;
+    if (this.issues.length === MAX_ISSUES) return;
     this.#path.push(step);
     check();
     this.#path.pop();
   }
 
   #add(message: string): void {
-    if (this.issues.length < MOST_ISSUES) this.issues.push({ message, path: [...this.#path] });
+    if (this.issues.length < MAX_ISSUES) this.issues.push({ message, path: [...this.#path] });
   }
 }
 

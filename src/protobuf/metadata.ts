@@ -34,10 +34,10 @@ const KEY_TAG = 0x0a;
 const VALUE_TAG = 0x12;
 
 /** More finalizers, labels or annotations in one resource are refused: a few bytes each would take megabytes. */
-const MOST_ENTRIES = 100_000;
+const MAX_ENTRIES = 100_000;
 
 /** Go's implementation reads versions as signed numbers; what it cannot read must not get in. */
-const LARGEST_VERSION = 2n ** 63n - 1n;
+const MAX_VERSION = 2n ** 63n - 1n;
 
 /** The fields of a Metadata message. Version, phase and both times are always written. */
 export function writeMetadata(writer: WireWriter, metadata: Metadata): void {
@@ -165,10 +165,10 @@ export class MetadataParts {
   }
 
   #count(): void {
-    if (++this.#entries <= MOST_ENTRIES) return;
+    if (++this.#entries <= MAX_ENTRIES) return;
     throw new StateError(
       "invalid",
-      `a resource may have at most ${MOST_ENTRIES} finalizers, labels and annotations in all`,
+      `a resource may have at most ${MAX_ENTRIES} finalizers, labels and annotations in all`,
     );
   }
 }
@@ -183,8 +183,8 @@ function sameInstant(a: Instant | undefined, b: Instant | undefined): boolean {
 /** `undefined`, or decimal digits of at most 63 bits. @throws {StateError} `invalid` */
 function parseWireVersion(text: string): string {
   const version = parseVersion(text);
-  if (version.length < 19 || BigInt(version) <= LARGEST_VERSION) return version;
-  throw new StateError("invalid", `version must be at most ${LARGEST_VERSION}, got ${version}`);
+  if (version.length < 19 || BigInt(version) <= MAX_VERSION) return version;
+  throw new StateError("invalid", `version must be at most ${MAX_VERSION}, got ${version}`);
 }
 
 function readEntry(reader: WireReader, texts: TextCache, entries: Record<string, string>): void {

@@ -6,7 +6,7 @@ export type Address =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number };
 
 /** Longest path of a unix socket, by the size of its field in the system's structure. */
-export const LONGEST_PATH_BYTES: number = process.platform === "linux" ? 107 : 103;
+export const MAX_PATH_BYTES: number = process.platform === "linux" ? 107 : 103;
 
 /**
  * Reads `unix:PATH`, `unix:///PATH`, `tcp://HOST:PORT`, `tcp:HOST:PORT` or `HOST:PORT`. A host that is an IPv6 address
@@ -19,9 +19,9 @@ export function parseAddress(text: string): Address {
     const path = text.slice("unix:".length).replace(/^\/\/(?=\/)/, "");
     if (path === "" || path.startsWith("//") || path.includes("\0")) throw malformed(text);
     const bytes = Buffer.byteLength(path);
-    if (bytes > LONGEST_PATH_BYTES) {
+    if (bytes > MAX_PATH_BYTES) {
       throw new TypeError(
-        `the path of a unix socket may have at most ${LONGEST_PATH_BYTES} bytes, this one has ${bytes}: ${path}`,
+        `the path of a unix socket may have at most ${MAX_PATH_BYTES} bytes, this one has ${bytes}: ${path}`,
       );
     }
     return { kind: "unix", path };

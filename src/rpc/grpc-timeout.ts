@@ -7,7 +7,7 @@ const UNIT_MS: Readonly<Record<string, number>> = Object.freeze({
   n: 1e-6,
 });
 /** Eight digits are all that the header has room for. */
-const LARGEST = 99_999_999;
+const MAX_VALUE = 99_999_999;
 
 /** Milliseconds in a `grpc-timeout` header; undefined when it is malformed. */
 export function parseTimeout(text: string): number | undefined {
@@ -21,7 +21,7 @@ export function formatTimeout(ms: number): string {
   if (ms <= 0) return "0m";
   for (const unit of ["m", "S", "M", "H"] as const) {
     const count = Math.ceil(ms / (UNIT_MS[unit] ?? 1));
-    if (count <= LARGEST) return `${count}${unit}`;
+    if (count <= MAX_VALUE) return `${count}${unit}`;
   }
-  return `${LARGEST}H`;
+  return `${MAX_VALUE}H`;
 }

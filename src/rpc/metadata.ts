@@ -128,13 +128,13 @@ function encodeValue(name: string, value: MetadataValue): string {
  * Metadata that is sent may have this size: beyond, peers may refuse the call, and Node the whole connection. Unit:
  * bytes, as HTTP/2 counts them.
  */
-const MOST_METADATA_BYTES = 15 * 1024;
+const MAX_METADATA_BYTES = 15 * 1024;
 
 /** @throws {RangeError} When metadata to send is too large. */
 export function checkMetadataSize(headers: HeaderFields): void {
   const bytes = sizeOfHeaders(headers);
-  if (bytes <= MOST_METADATA_BYTES) return;
-  throw new RangeError(`metadata of ${bytes} bytes is larger than the ${MOST_METADATA_BYTES} that can be sent`);
+  if (bytes <= MAX_METADATA_BYTES) return;
+  throw new RangeError(`metadata of ${bytes} bytes is larger than the ${MAX_METADATA_BYTES} that can be sent`);
 }
 
 /** Size of headers as HTTP/2 counts it: 32 bytes for each on top of its text. */

@@ -1,5 +1,5 @@
 /** Longer texts are not worth it. Unit: bytes. */
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 const SLOTS = 512;
 
 /**
@@ -11,7 +11,7 @@ export class TextCache {
 
   /** The text in ASCII that these bytes are, if it is here. */
   find(bytes: Uint8Array, from: number, length: number): string | undefined {
-    if (length > LONGEST) return undefined;
+    if (length > MAX_LENGTH) return undefined;
     const text = this.#slots[slotOf(bytes, from, length)];
     if (text === undefined || text.length !== length) return undefined;
     for (let i = 0; i < length; i++) {
@@ -22,7 +22,7 @@ export class TextCache {
 
   /** Keeps a text that was decoded from these bytes, if it is ASCII and short. */
   keep(bytes: Uint8Array, from: number, length: number, text: string): void {
-    if (length <= LONGEST && text.length === length) this.#slots[slotOf(bytes, from, length)] = text;
+    if (length <= MAX_LENGTH && text.length === length) this.#slots[slotOf(bytes, from, length)] = text;
   }
 }
 

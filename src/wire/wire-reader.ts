@@ -3,7 +3,7 @@ import type { TextCache } from "./text-cache.ts";
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Groups, a form that nobody writes any more, may be nested this deep where they are skipped. */
-const DEEPEST_GROUP = 100;
+const MAX_GROUP_DEPTH = 100;
 
 /** How the value of a field is written. */
 const WireType = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
@@ -173,8 +173,8 @@ export class WireReader {
   }
 
   #skipGroup(start: number, depth: number): void {
-    if (depth === DEEPEST_GROUP)
-      throw new WireError(`malformed message: groups are nested deeper than ${DEEPEST_GROUP}`);
+    if (depth === MAX_GROUP_DEPTH)
+      throw new WireError(`malformed message: groups are nested deeper than ${MAX_GROUP_DEPTH}`);
     for (let tag = this.tag(); tag !== 0; tag = this.tag()) {
       if ((tag & 7) !== WireType.endGroup) this.#skip(tag, depth + 1);
       else if (tag >>> 3 === start >>> 3) return;

@@ -57,7 +57,7 @@ export async function readManifest(
 }
 
 /** Enough to see what is going on. */
-const MOST_UNKNOWN = 20;
+const MAX_UNKNOWN = 20;
 
 function refuseUnknown(
   source: YamlSource,
@@ -67,7 +67,7 @@ function refuseUnknown(
   errors: YamlError[],
 ): void {
   const unknown = entries.filter(({ key }) => !known.includes(key));
-  for (const { key, keyNode } of unknown.slice(0, MOST_UNKNOWN)) {
+  for (const { key, keyNode } of unknown.slice(0, MAX_UNKNOWN)) {
     errors.push(
       source.error(`is not a known field${HINTS.get(key) ?? `; known: ${known.join(", ")}`}`, keyNode, [...path, key]),
     );

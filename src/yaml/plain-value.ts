@@ -1,9 +1,9 @@
 import { isAlias, isMap, isSeq, type Node } from "yaml";
 import { defineOwn } from "../internal/define-own.ts";
-import { DEEPEST, type Path, type YamlSource } from "./yaml-source.ts";
+import { MAX_DEPTH, type Path, type YamlSource } from "./yaml-source.ts";
 
 /** Aliases may add this many nodes to a document; more is an attack (each level of nesting multiplies them). */
-const MOST_ALIASED_NODES = 100_000;
+const MAX_ALIASED_NODES = 100_000;
 
 /**
  * The plain data that a node stands for, typed as YAML 1.2 says; whole numbers beyond 2^53 become `bigint`, `!!binary`
@@ -34,11 +34,11 @@ class PlainReader {
 
   read(node: Node | null, path: (string | number)[]): unknown {
     if (node === null) return this.#keepText?.(path) === true ? "" : null;
-    if (this.#aliasDepth > 0 && ++this.#aliasedNodes > MOST_ALIASED_NODES) {
-      throw this.#source.error(`aliases add more than ${MOST_ALIASED_NODES} nodes to the document`, node, path);
+    if (this.#aliasDepth > 0 && ++this.#aliasedNodes > MAX_ALIASED_NODES) {
+      throw this.#source.error(`aliases add more than ${MAX_ALIASED_NODES} nodes to the document`, node, path);
     }
-    if (path.length > DEEPEST)
-      throw this.#source.error(`is nested deeper than ${DEEPEST} levels`, node, path.slice(0, 1));
+    if (path.length > MAX_DEPTH)
+      throw this.#source.error(`is nested deeper than ${MAX_DEPTH} levels`, node, path.slice(0, 1));
     if (isAlias(node)) return this.#readAlias(node, path);
     if (!isMap(node) && !isSeq(node)) {
       return this.#keepText?.(path) === true

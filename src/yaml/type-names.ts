@@ -4,7 +4,7 @@ import { definitionsOf, type AnyResourceType } from "../resource/index.ts";
 export type NamedType = { readonly type: AnyResourceType } | { readonly reason: string };
 
 /** Enough to find a mistake by. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /**
  * Finds types by what people call them: the full name, or any alias of their definition in any case (`Service`,
@@ -38,8 +38,8 @@ export class TypeNames {
 
   #list(types: Iterable<AnyResourceType>): string {
     const names = Array.from(types, ({ type }) => type).sort();
-    const more = names.length - MOST_SHOWN;
-    return `${names.slice(0, MOST_SHOWN).join(", ") || "none"}${more > 0 ? ` and ${more} more` : ""}`;
+    const more = names.length - MAX_SHOWN;
+    return `${names.slice(0, MAX_SHOWN).join(", ") || "none"}${more > 0 ? ` and ${more} more` : ""}`;
   }
 }
 

@@ -49,7 +49,7 @@ const KNOWN_TAGS: ReadonlySet<string> = new Set(
  * Levels that documents may have, aliases included: whatever walks through one has stack enough for them. Plain data may
  * have fewer.
  */
-export const DEEPEST = 500;
+export const MAX_DEPTH = 500;
 const TOO_DEEP = "the document cannot be read; it is nested too deeply";
 
 /**
@@ -73,7 +73,7 @@ export class YamlSource {
       const message = MESSAGES.get(error.code) ?? firstLineOf(error.message);
       throw new YamlError(message, this.#positionAt(error.pos[0]), undefined, { cause: error });
     }
-    const tooDeep = firstBelow(this.#document.contents, DEEPEST);
+    const tooDeep = firstBelow(this.#document.contents, MAX_DEPTH);
     if (tooDeep !== undefined) throw new YamlError(TOO_DEEP, this.positionOf(tooDeep));
   }
 

@@ -11,7 +11,7 @@ import { connect } from "../../src/grpc/index.ts";
 import { TemporaryFolder } from "./fixture.ts";
 
 const NODE = [process.execPath, "--conditions=source"] as const;
-const MOST_BYTES = 100 * 1024 * 1024;
+const MAX_BYTES = 100 * 1024 * 1024;
 const kind = { namespace: "n", type: "Larges.test.dev" };
 const { get, list, watch } = State.method;
 
@@ -79,7 +79,7 @@ describe("a client with a window of 0, which opens its calls before it sends the
         most = Math.max(most, (await server.memory()) - before);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      expect(most).toBeLessThan(MOST_BYTES);
+      expect(most).toBeLessThan(MAX_BYTES);
     },
   );
 });

@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { GrpcChannel, GrpcServer, Status } from "../../src/rpc/index.ts";
-import { LONGEST_PATH_BYTES } from "../../src/rpc/address.ts";
+import { MAX_PATH_BYTES } from "../../src/rpc/address.ts";
 import { bytes, byPath, echo, failureOf, openDirectory, startServer, text } from "./fixture.ts";
 
 const servers: GrpcServer[] = [];
@@ -82,7 +82,7 @@ describe("a unix socket", () => {
 
   test("whose directory is too long to bind in is refused, with the reason", async () => {
     await using directory = await openDirectory();
-    const deep = directory.path("d".repeat(LONGEST_PATH_BYTES - 11 - directory.path("").length));
+    const deep = directory.path("d".repeat(MAX_PATH_BYTES - 11 - directory.path("").length));
     await mkdir(deep);
     await expect(newServer().listen(`unix:${deep}/s`)).rejects.toThrow(
       /directory of a unix socket .* at most \d+ bytes/,

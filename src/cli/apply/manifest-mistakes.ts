@@ -15,7 +15,7 @@ export function describeMistakes(error: unknown, manifest: Resource, manifests: 
 }
 
 /** Longer texts are told as a whole: they come from a peer. Unit: UTF-16 units. */
-const LONGEST_TEXT = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 
 /** A path within the text of an error, as {@link formatSpecPath} writes it: at the start of each issue. */
 const ISSUE = /(?<=^|: |; )spec((?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*): /g;
@@ -25,7 +25,7 @@ const STEP = /\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g;
 function issuesOf(error: unknown): readonly SpecIssue[] {
   if (!(error instanceof StateError)) return [];
   if (error.issues !== undefined) return error.issues;
-  if (error.message.length > LONGEST_TEXT) return [];
+  if (error.message.length > MAX_TEXT_LENGTH) return [];
   const starts = [...error.message.matchAll(ISSUE)];
   return starts.map((start, i) => {
     const end = starts[i + 1]?.index ?? error.message.length;

@@ -1,9 +1,9 @@
 /** Longer names are not compared: the work grows with the square of the length. Unit: UTF-16 units. */
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 /** The candidate that takes the fewest typing mistakes to become `name`; undefined when none is close. */
 export function closestOf(name: string, candidates: Iterable<string>): string | undefined {
-  if (name.length > LONGEST_NAME) return undefined;
+  if (name.length > MAX_NAME_LENGTH) return undefined;
   let closest: string | undefined;
   let fewest = Math.floor(name.length / 3) + 1;
   for (const candidate of candidates) {

@@ -8,7 +8,7 @@ import { readDefinition, undescribedKind, type NamedKind } from "./named-kind.ts
 const FULL_TYPE = /^[A-Z][A-Za-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /** Enough to find a mistake by. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** The types that a State describes, found by what people call them. */
 export class KindCatalog {
@@ -75,6 +75,6 @@ export async function loadKinds(state: State, signal: AbortSignal): Promise<Kind
 
 function shortList(names: readonly string[]): string {
   const sorted = [...new Set(names)].toSorted();
-  const more = sorted.length - MOST_SHOWN;
-  return `${sorted.slice(0, MOST_SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = sorted.length - MAX_SHOWN;
+  return `${sorted.slice(0, MAX_SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

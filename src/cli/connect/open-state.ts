@@ -5,7 +5,7 @@ import type { Endpoint } from "../host.ts";
 import type { Output } from "../output.ts";
 
 /** However long an answer may take, an attempt to connect takes no longer. */
-const LONGEST_CONNECT_MS = 20_000;
+const MAX_CONNECT_MS = 20_000;
 
 /** A State behind a wire; notes about its watches go to `stderr`. */
 export async function openState(endpoint: Endpoint, stderr: Output): Promise<State> {
@@ -28,7 +28,7 @@ function connectOptions({ node, timeoutMs, tls, token }: Endpoint): ConnectOptio
     timeoutMs: timeoutMs ?? Infinity,
     tls,
     token,
-    ...(timeoutMs !== undefined && { connectTimeoutMs: Math.min(timeoutMs, LONGEST_CONNECT_MS) }),
+    ...(timeoutMs !== undefined && { connectTimeoutMs: Math.min(timeoutMs, MAX_CONNECT_MS) }),
     ...(node !== undefined && { metadata: { node } }),
   };
 }

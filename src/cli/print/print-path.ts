@@ -1,7 +1,7 @@
 import { usageError } from "../cli-error.ts";
 
 /** Longer paths are refused. Unit: UTF-16 units. */
-const LONGEST_PATH = 1_000;
+const MAX_PATH_LENGTH = 1_000;
 
 /**
  * The RFC 9535 expression for a path as people and definitions write it: `$.a.b` as it is; `{.a.b}`, `.a.b` and `a.b`
@@ -11,8 +11,8 @@ const LONGEST_PATH = 1_000;
  * @throws {CliError} usage
  */
 export function toJsonPath(text: string): string {
-  if (text.length > LONGEST_PATH) {
-    throw usageError(`a path may have at most ${LONGEST_PATH} characters, this one has ${text.length}`);
+  if (text.length > MAX_PATH_LENGTH) {
+    throw usageError(`a path may have at most ${MAX_PATH_LENGTH} characters, this one has ${text.length}`);
   }
   const trimmed = text.trim();
   if (trimmed.startsWith("$")) return trimmed;

@@ -14,7 +14,7 @@ const ERROR_TAG = 0x22;
 const BOOKMARK_TAG = 0x2a;
 
 /** More events in one message are refused: two bytes each would take a hundred. */
-const MOST_EVENTS = 1_000_000;
+const MAX_EVENTS = 1_000_000;
 
 const TYPES: ReadonlyMap<number, keyof typeof EVENT_NUMBER> = new Map(
   (Object.keys(EVENT_NUMBER) as (keyof typeof EVENT_NUMBER)[]).map((type) => [EVENT_NUMBER[type], type]),
@@ -99,8 +99,8 @@ export class EventDecoder {
         reader.skip(tag);
         continue;
       }
-      if (events.length === MOST_EVENTS) {
-        throw new StateError("invalid", `a message may have at most ${MOST_EVENTS} events`);
+      if (events.length === MAX_EVENTS) {
+        throw new StateError("invalid", `a message may have at most ${MAX_EVENTS} events`);
       }
       const parts = new EventParts();
       parts.read(reader, this.#resources);

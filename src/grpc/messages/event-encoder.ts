@@ -22,7 +22,7 @@ export const EVENT_NUMBER: Readonly<Record<Exclude<EventType, "Resynced">, numbe
 };
 
 /** Larger batches are not remembered: what many wait for at once is what happened in one turn. */
-const MOST_SHARED = 1000;
+const MAX_SHARED = 1000;
 
 /** From this size on a message for many goes out on all streams without a copy for each. Unit: bytes. */
 const LARGE = 4096;
@@ -80,7 +80,7 @@ export class EventEncoder {
   encodeBatch(events: readonly Event[], mostBytes: number = this.#mostBytes): Iterable<Uint8Array> {
     if (events.length === 0) return [];
     // Only what nobody can change may be remembered.
-    if (!Object.isFrozen(events) || events.length > MOST_SHARED) return this.#split(events, mostBytes);
+    if (!Object.isFrozen(events) || events.length > MAX_SHARED) return this.#split(events, mostBytes);
     let messages = this.#batches.get(events);
     if (messages === undefined) {
       messages = [...this.#split(events, this.#mostBytes)].map((message) => this.#share(message));

@@ -32,7 +32,7 @@ const INVERT_TAG = 0x28;
 const REGEXP_TAG = 0x0a;
 
 /** More queries, terms and values in one request are refused: two bytes each would take a hundred. */
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 
 /**
  * A query as fields of the options of a request.
@@ -137,8 +137,8 @@ export class QueryParts {
   }
 
   #count(): void {
-    if (++this.#parts <= MOST_PARTS) return;
-    throw new StateError("invalid", `label queries may have at most ${MOST_PARTS} terms and values in all`);
+    if (++this.#parts <= MAX_PARTS) return;
+    throw new StateError("invalid", `label queries may have at most ${MAX_PARTS} terms and values in all`);
   }
 }
 

@@ -20,7 +20,7 @@ const BOOTSTRAP_BOOKMARK_TAG = 0x38;
 export const API_VERSION = 1;
 
 /** Servers take a signed number of 32 bits. */
-const MOST_TAIL_EVENTS = 2 ** 31 - 1;
+const MAX_TAIL_EVENTS = 2 ** 31 - 1;
 
 /** How a watch starts, and what it sees. */
 export interface WatchRequestOptions {
@@ -70,7 +70,7 @@ export function encodeWatchRequest(
 function writeOptions(writer: WireWriter, query: Query, options: WatchRequestOptions): void {
   const { tailEvents = 0, startFromBookmark } = options;
   if (options.bootstrap === true) writer.uint32Field(BOOTSTRAP_CONTENTS_TAG, 1);
-  if (tailEvents > 0) writer.uint32Field(TAIL_EVENTS_TAG, Math.min(tailEvents, MOST_TAIL_EVENTS));
+  if (tailEvents > 0) writer.uint32Field(TAIL_EVENTS_TAG, Math.min(tailEvents, MAX_TAIL_EVENTS));
   writeQuery(writer, query, LABELS_TAG, IDS_TAG);
   if (options.aggregated === true) writer.uint32Field(AGGREGATED_TAG, 1);
   if (startFromBookmark !== undefined) writer.bytesField(START_FROM_BOOKMARK_TAG, startFromBookmark);

@@ -15,7 +15,7 @@ export interface WatchForm {
 /** What the watches of one connection may have on their way out in large messages, together. Unit: bytes. */
 const CONNECTION_BYTES = 8 * 1024 * 1024;
 /** Messages are not made smaller than this for it. Unit: bytes. */
-const SMALLEST_BYTES = 8 * 1024;
+const MIN_BYTES = 8 * 1024;
 
 /** About what an event takes that is kept for one watch alone, as those of the first contents are. Unit: bytes. */
 const EVENT_BYTES = 128;
@@ -89,7 +89,7 @@ export class WatchStream {
   /** Each stream may hold a message or two that its client does not take: with many streams, they must be smaller. */
   #mostBytes(): number {
     const share = Math.floor(CONNECTION_BYTES / this.#slots.countOf(this.#call.peer));
-    return Math.min(this.#batchBytes, Math.max(SMALLEST_BYTES, share));
+    return Math.min(this.#batchBytes, Math.max(MIN_BYTES, share));
   }
 
   #sendOne(message: Uint8Array): Promise<void> | undefined {

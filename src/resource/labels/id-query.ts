@@ -10,7 +10,7 @@ export interface IdQuery {
 }
 
 /** Longer patterns are refused. Unit: UTF-16 units. */
-const LONGEST_PATTERN = 1000;
+const MAX_PATTERN_LENGTH = 1000;
 
 /**
  * Compiles a pattern in RE2's dialect: no look-around, no back-references, and matching takes time linear in the id,
@@ -19,8 +19,8 @@ const LONGEST_PATTERN = 1000;
  * @throws {StateError} `invalid` when the pattern does not compile.
  */
 export async function compileIdQuery(pattern: string): Promise<IdQuery> {
-  if (typeof pattern !== "string" || pattern.length > LONGEST_PATTERN) {
-    throw new StateError("invalid", `an id pattern must be a string of at most ${LONGEST_PATTERN} characters`);
+  if (typeof pattern !== "string" || pattern.length > MAX_PATTERN_LENGTH) {
+    throw new StateError("invalid", `an id pattern must be a string of at most ${MAX_PATTERN_LENGTH} characters`);
   }
   const { RE2JS } = await import("re2js");
   try {

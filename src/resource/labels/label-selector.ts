@@ -16,7 +16,7 @@ import { LABEL_WORD, labelKeyMistake } from "./label-key.ts";
 import { StateError } from "../state-error.ts";
 
 /** Longer selectors are refused. Unit: UTF-16 units. */
-const LONGEST_SELECTOR = 10_000;
+const MAX_SELECTOR_LENGTH = 10_000;
 
 /**
  * Reads a selector as `kubectl -l` does, and a little more; the conditions, separated by commas, must all hold:
@@ -33,8 +33,8 @@ const LONGEST_SELECTOR = 10_000;
  * @throws {StateError} `invalid`; the message names the place and what was expected there.
  */
 export function parseLabelSelector(selector: string): LabelQuery {
-  if (typeof selector !== "string" || selector.length > LONGEST_SELECTOR) {
-    throw new StateError("invalid", `a label selector must be a string of at most ${LONGEST_SELECTOR} characters`);
+  if (typeof selector !== "string" || selector.length > MAX_SELECTOR_LENGTH) {
+    throw new StateError("invalid", `a label selector must be a string of at most ${MAX_SELECTOR_LENGTH} characters`);
   }
   return new SelectorParser(selector).parse();
 }

@@ -9,8 +9,8 @@ const DECIMAL: ReadonlyMap<string, bigint> = new Map(
   ["k", "m", "g", "t", "p"].map((unit, i) => [unit, KILO ** BigInt(i + 1)]),
 );
 
-const LARGEST = 2n ** 63n - 1n;
-const SMALLEST = -(2n ** 63n);
+const MAX_VALUE = 2n ** 63n - 1n;
+const MIN_VALUE = -(2n ** 63n);
 
 /**
  * The number that a label's value stands for, as label comparisons read it: digits with an optional minus, then a
@@ -24,7 +24,7 @@ export function parseQuantity(text: string): bigint | undefined {
   const factor = unitFactor(trimmed.slice(digits.length).trim().toLowerCase());
   if (factor === undefined) return undefined;
   const value = BigInt(`${number[1]}${number[2]}`) * factor;
-  return value >= SMALLEST && value <= LARGEST ? value : undefined;
+  return value >= MIN_VALUE && value <= MAX_VALUE ? value : undefined;
 }
 
 function unitFactor(unit: string): bigint | undefined {

@@ -6,7 +6,7 @@ export const EPOCH = "1970-01-01T00:00:00Z";
 
 const CODE_0 = 48;
 /** Longer fractions of a second are refused. Unit: digits. */
-const MOST_FRACTION_DIGITS = 20;
+const MAX_FRACTION_DIGITS = 20;
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
@@ -42,8 +42,8 @@ function daysOf(year: number, month: number): number {
 function fractionEnd(text: string): number {
   if (text[19] !== ".") return 19;
   let end = 20;
-  while (end <= 20 + MOST_FRACTION_DIGITS && digits(text, end, 1) >= 0) end++;
-  return end > 20 && end <= 20 + MOST_FRACTION_DIGITS ? end : Number.NaN;
+  while (end <= 20 + MAX_FRACTION_DIGITS && digits(text, end, 1) >= 0) end++;
+  return end > 20 && end <= 20 + MAX_FRACTION_DIGITS ? end : Number.NaN;
 }
 
 function isZone(text: string, at: number, year: number): boolean {

@@ -2,15 +2,15 @@ import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { compareVersions, nextVersion, parseVersion } from "./version.ts";
 
-const LARGEST = 2n ** 64n - 1n;
-const version = fc.oneof(fc.constant("undefined"), fc.bigInt(0n, LARGEST).map(String));
+const MAX_VALUE = 2n ** 64n - 1n;
+const version = fc.oneof(fc.constant("undefined"), fc.bigInt(0n, MAX_VALUE).map(String));
 
 describe("versions", () => {
   test("leading zeros are dropped, so that equal versions are equal texts", () => {
     expect(parseVersion("007")).toBe("7");
     expect(parseVersion("0")).toBe("0");
     expect(parseVersion("00")).toBe("0");
-    expect(parseVersion(`000${LARGEST}`)).toBe(`${LARGEST}`);
+    expect(parseVersion(`000${MAX_VALUE}`)).toBe(`${MAX_VALUE}`);
   });
 
   test.for([
@@ -25,7 +25,7 @@ describe("versions", () => {
     "1e3",
     "Undefined",
     "UNDEFINED",
-    `${LARGEST + 1n}`,
+    `${MAX_VALUE + 1n}`,
     "9".repeat(1000),
   ])("%o is none", (text) =>
     expect(() => parseVersion(text)).toThrow('version must be "undefined" or a decimal number of 64 bits'),
@@ -35,7 +35,7 @@ describe("versions", () => {
     expect(parseVersion(text)).toBe(text);
   });
 
-  property.prop([fc.bigInt(0n, LARGEST)])("the next one is exact beyond 2^53", (value) => {
+  property.prop([fc.bigInt(0n, MAX_VALUE)])("the next one is exact beyond 2^53", (value) => {
     expect(nextVersion(`${value}`)).toBe(`${value + 1n}`);
   });
 

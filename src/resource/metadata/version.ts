@@ -4,7 +4,7 @@ import { StateError } from "../state-error.ts";
 /** Version of a resource that no State has stored yet. */
 export const UNDEFINED_VERSION = "undefined";
 
-const LARGEST = 2n ** 64n - 1n;
+const MAX_VALUE = 2n ** 64n - 1n;
 
 /**
  * Checks the text of a version: the word `undefined`, or decimal digits within 64 bits. Leading zeros are dropped.
@@ -17,7 +17,7 @@ export function parseVersion(text: string): string {
     // A short number without leading zeros, as nearly all are, is in its final form.
     if (text.length < 16 && text[0] !== "0") return text;
     const value = BigInt(text);
-    if (value <= LARGEST) return value.toString();
+    if (value <= MAX_VALUE) return value.toString();
   }
   throw new StateError(
     "invalid",

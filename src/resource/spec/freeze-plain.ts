@@ -6,10 +6,10 @@ import type { Immutable } from "./plain-data.ts";
 import { formatSpecPath } from "./spec-issue.ts";
 
 /** Nesting deeper than this is refused: it is a mistake or an attack, and recursion would overflow the stack. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 /** Objects, arrays and their parts, all in all; shared parts count each time, since each gets a copy of its own. */
-const MOST_PARTS = 1_000_000;
+const MAX_PARTS = 1_000_000;
 
 /** Memory of the kinds of parts, and of their places in a record or list. Unit: bytes, approximate. */
 const RECORD_BYTES = 32;
@@ -135,7 +135,7 @@ class Freezer {
   #within(value: object, key: string | number | undefined, isRecord: boolean): unknown {
     if (key === undefined) return this.#freezeParts(value, isRecord);
     const path = (this.#path ??= []);
-    if (path.length === DEEPEST) throw this.#error(key, `is nested deeper than ${DEEPEST} levels, or is a cycle`);
+    if (path.length === MAX_DEPTH) throw this.#error(key, `is nested deeper than ${MAX_DEPTH} levels, or is a cycle`);
     path.push(key);
     const frozen = this.#freezeParts(value, isRecord);
     path.pop();
@@ -180,7 +180,7 @@ class Freezer {
 
   #count(parts: number): void {
     this.#parts += 1 + parts;
-    if (this.#parts > MOST_PARTS) throw this.#error(undefined, `makes the data larger than ${MOST_PARTS} parts`);
+    if (this.#parts > MAX_PARTS) throw this.#error(undefined, `makes the data larger than ${MAX_PARTS} parts`);
   }
 
   #error(key: string | number | undefined, reason: string): PlainDataError {

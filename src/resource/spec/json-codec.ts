@@ -13,9 +13,9 @@ const RESERVED = /^\$+(?:bigint|bytes)$/;
 const RESERVED_TEXT = /"\$+(?:bigint|bytes)"|\\u/;
 
 /** Longer numbers are refused: reading one takes time quadratic in its length. Unit: digits. */
-const LONGEST_BIGINT = 10_000;
+const MAX_BIGINT_LENGTH = 10_000;
 /** As deep as plain data may be nested. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 /**
  * The codec of types that bring none: JSON in UTF-8. What JSON lacks is written as an object with one key,
@@ -63,7 +63,7 @@ function toJson(value: unknown): unknown {
 
 function fromJson(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (depth > DEEPEST) throw new TypeError(`the spec is nested deeper than ${DEEPEST} levels`);
+  if (depth > MAX_DEPTH) throw new TypeError(`the spec is nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) return value.map((part) => fromJson(part, depth + 1));
   const keys = Object.keys(value);
   const [only] = keys;
@@ -79,7 +79,7 @@ function fromJson(value: unknown, depth: number): unknown {
 }
 
 function readBigint(text: unknown): bigint {
-  if (typeof text === "string" && text.length <= LONGEST_BIGINT && /^-?[0-9]+$/.test(text)) return BigInt(text);
+  if (typeof text === "string" && text.length <= MAX_BIGINT_LENGTH && /^-?[0-9]+$/.test(text)) return BigInt(text);
   throw new TypeError(`$bigint must be a text of decimal digits, got ${describeValue(text)}`);
 }
 

@@ -7,7 +7,7 @@ import { formatIssues, type SpecIssue } from "./spec-issue.ts";
 import { StateError } from "../state-error.ts";
 
 /** Enough to correct a mistake; a hostile spec cannot make a longer report. */
-const MOST_ISSUES = 50;
+const MAX_ISSUES = 50;
 
 /** A Standard Schema as the check of one type's specs. */
 export class SchemaSource implements SpecSource {
@@ -47,7 +47,7 @@ export class SchemaSource implements SpecSource {
       );
     }
     if (result.issues === undefined) return result.value;
-    const issues = result.issues.slice(0, MOST_ISSUES).flatMap(specIssues).slice(0, MOST_ISSUES);
+    const issues = result.issues.slice(0, MAX_ISSUES).flatMap(specIssues).slice(0, MAX_ISSUES);
     throw new StateError("invalid", `${formatPointer(pointer)} is invalid: ${formatIssues(issues)}`, {
       pointer,
       issues,

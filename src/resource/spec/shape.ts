@@ -52,7 +52,7 @@ export function shape<const S extends Shape>(template: S): ShapeSchema<Shaped<S>
 }
 
 /** Enough to correct a mistake; a hostile spec cannot make a longer report. */
-const MOST_ISSUES = 20;
+const MAX_ISSUES = 20;
 
 /** What is wrong, and where the check is just now. */
 class Report {
@@ -62,7 +62,7 @@ class Report {
 
   add(message: string): undefined {
     const issues = (this.issues ??= []);
-    if (issues.length < MOST_ISSUES) issues.push({ message, path: [...(this.#path ?? [])] });
+    if (issues.length < MAX_ISSUES) issues.push({ message, path: [...(this.#path ?? [])] });
     return undefined;
   }
 

@@ -135,11 +135,11 @@ export function toPrintPath(path: string): string {
 const NAME = /^[A-Z][A-Za-z0-9-]+$/;
 const SUFFIX = /^[a-z][a-z0-9-]+(\.[a-z][a-z0-9-]+)*$/;
 /** Longer types are refused. Unit: UTF-16 units. */
-const LONGEST_TYPE = 500;
+const MAX_TYPE_LENGTH = 500;
 
 function splitType(type: string): { readonly name: string; readonly suffix: string } {
-  if (typeof type !== "string" || type.length > LONGEST_TYPE)
-    throw refused(type, `it must be a string of at most ${LONGEST_TYPE} characters`);
+  if (typeof type !== "string" || type.length > MAX_TYPE_LENGTH)
+    throw refused(type, `it must be a string of at most ${MAX_TYPE_LENGTH} characters`);
   const dot = type.indexOf(".");
   if (dot < 0) throw refused(type, "it needs a suffix after its name, as in Disks.hw.example");
   const [name, suffix] = [type.slice(0, dot), type.slice(dot + 1)];

@@ -11,7 +11,7 @@ import type { RequestHeaders } from "./request-headers.ts";
 import { Status } from "../status.ts";
 
 /** Servers that find pings too frequent are pinged half as often, down to this. Unit: milliseconds. */
-const LONGEST_KEEPALIVE_MS = 3_600_000;
+const MAX_KEEPALIVE_MS = 3_600_000;
 /** How long connections may take to say goodbye before they are cut. Unit: milliseconds. */
 const GOODBYE_MS = 500;
 
@@ -125,7 +125,7 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
   }
 
   onDraining(link: ClientLink, calm: boolean): void {
-    if (calm) this.#keepaliveMs = Math.min(2 * this.#keepaliveMs, Math.max(LONGEST_KEEPALIVE_MS, this.#keepaliveMs));
+    if (calm) this.#keepaliveMs = Math.min(2 * this.#keepaliveMs, Math.max(MAX_KEEPALIVE_MS, this.#keepaliveMs));
     if (link === this.#link && link.isReady) this.#leave();
   }
 

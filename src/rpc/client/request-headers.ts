@@ -3,7 +3,7 @@ import { formatTimeout } from "../grpc-timeout.ts";
 import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit, sizeOfHeaders } from "../metadata.ts";
 
 /** Paths whose headers are kept. Programs have few; what builds paths from input must not fill memory. */
-const MOST_PATHS = 200;
+const MAX_PATHS = 200;
 
 /** Builds the headers of requests; those of a call without metadata and deadline once per path. */
 export class RequestHeaders {
@@ -63,7 +63,7 @@ export class RequestHeaders {
       "user-agent": "homeostat",
       ...(typeof this.#metadata === "function" ? undefined : this.#metadata),
     });
-    if (this.#byPath.size < MOST_PATHS) this.#byPath.set(path, headers);
+    if (this.#byPath.size < MAX_PATHS) this.#byPath.set(path, headers);
     return headers;
   }
 }

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdtemp, rename, rm, unlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { LONGEST_PATH_BYTES } from "../address.ts";
+import { MAX_PATH_BYTES } from "../address.ts";
 import { ListenError } from "../listen-error.ts";
 
 /** What the place to bind is longer than the directory of the socket, such as `/.hXXXXXX/s`. Unit: bytes. */
@@ -30,7 +30,7 @@ export interface PublishedSocket {
  * @throws {ListenError} When a server answers at `path`, or something other than a socket is there.
  */
 export async function takeUnixSocket(path: string, mode: number): Promise<UnixSocketPlace> {
-  const longest = LONGEST_PATH_BYTES - BIND_PATH_BYTES;
+  const longest = MAX_PATH_BYTES - BIND_PATH_BYTES;
   if (Buffer.byteLength(dirname(path)) > longest) {
     throw new TypeError(`the directory of a unix socket to listen on may have at most ${longest} bytes: ${path}`);
   }

@@ -96,12 +96,14 @@ export function resolveServerOptions(options: GrpcServerOptions): ResolvedServer
 }
 
 /** Largest number that is a count or a size: HTTP/2 and timers have 31 bits for them. */
-const LARGEST = 2 ** 31 - 1;
+const MAX_VALUE = 2 ** 31 - 1;
 
 /** Checks a number that is a count, a size or a time, and fills in its default. */
 export function size(name: string, value: number | undefined, otherwise: number, endless: boolean): number {
   if (value === undefined) return otherwise;
   if (endless && value === Infinity) return value;
-  if (value >= 1 && value <= LARGEST) return Math.floor(value);
-  throw new RangeError(`${name} must be a number from 1 to ${LARGEST}${endless ? ", or Infinity" : ""}, got ${value}`);
+  if (value >= 1 && value <= MAX_VALUE) return Math.floor(value);
+  throw new RangeError(
+    `${name} must be a number from 1 to ${MAX_VALUE}${endless ? ", or Infinity" : ""}, got ${value}`,
+  );
 }

@@ -5,10 +5,10 @@ import { encodeMessage } from "../percent-encoding.ts";
 import { Status } from "../status.ts";
 
 /** Largest trailers that are sent. Unit: bytes, as HTTP/2 counts them. */
-const LARGEST_TRAILERS_BYTES = 32 * 1024;
+const MAX_TRAILERS_BYTES = 32 * 1024;
 
 /** Longest text of a status; a longer one is cut. Unit: bytes, as encoded. */
-const LONGEST_MESSAGE_BYTES = 4096;
+const MAX_MESSAGE_BYTES = 4096;
 
 /** Headers of every response: of one with messages, and of a status alone, to which its trailers are added. */
 export const RESPONSE_HEADERS: HeaderFields = Object.freeze({
@@ -32,9 +32,9 @@ export function okTrailers(metadata: HeaderFields | undefined): HeaderFields {
  */
 export function statusTrailers(error: GrpcError, metadata: HeaderFields | undefined): HeaderFields {
   const status: Record<string, string> = { "grpc-status": String(error.code) };
-  if (error.message !== "") status["grpc-message"] = encodeMessage(error.message, LONGEST_MESSAGE_BYTES);
+  if (error.message !== "") status["grpc-message"] = encodeMessage(error.message, MAX_MESSAGE_BYTES);
   const details =
     error.details.length === 0 ? status : { ...status, "grpc-status-details-bin": encodeBytes(error.details) };
   const all = { ...metadata, ...error.metadata.toHeaders(), ...details };
-  return [all, details].find((trailers) => sizeOfHeaders(trailers) <= LARGEST_TRAILERS_BYTES) ?? status;
+  return [all, details].find((trailers) => sizeOfHeaders(trailers) <= MAX_TRAILERS_BYTES) ?? status;
 }

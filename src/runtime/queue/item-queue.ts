@@ -3,7 +3,7 @@ import type { Backoff } from "../../internal/backoff.ts";
 import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
 
 /** Items that a lane may keep although nothing is to be done for them. */
-const FEWEST_SPARE = 1024;
+const MIN_SPARE = 1024;
 
 /** The keys of one job on one kind: what a queue item does, and for which ids. */
 export class Lane<Value, Job> {
@@ -45,7 +45,7 @@ export class Lane<Value, Job> {
 
   /** Nothing is to be done for one more item. Bounds the spare ones by those that are not. */
   spared(): void {
-    if (++this.#spare <= FEWEST_SPARE + 2 * (this.#items.size - this.#spare)) return;
+    if (++this.#spare <= MIN_SPARE + 2 * (this.#items.size - this.#spare)) return;
     if (this.#spare === this.#items.size) this.#items.clear();
     else for (const [id, item] of this.#items) if (item.isSpare) this.#items.delete(id);
     this.#spare = 0;
