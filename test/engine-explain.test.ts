@@ -107,7 +107,7 @@ describe("explain", () => {
     await state.removeFinalizer(Int.ref("x"), "disk", "net");
     await turns();
     expect((await engine.runtime.explain(Int.ref("x"))).reasons).toEqual([
-      "it is torn down and waits to be destroyed by whoever tore it down",
+      "it is torn down and waits to be destroyed by the caller that tore it down",
     ]);
     await engine.stop();
   });

@@ -31,7 +31,7 @@ async function runProcess(stderr: Output): Promise<number> {
   const onSignal = (signal: NodeJS.Signals): void => {
     if (holds > 0 && signal === "SIGINT") return;
     const exitCode = signal === "SIGTERM" ? 143 : 130;
-    // Whoever asks twice does not want to wait.
+    // Asking twice means: do not wait.
     if (end.signal.aborted) process.exit(exitCode);
     end.abort(new Interrupted(exitCode, `ended by ${signal}`));
   };

@@ -58,7 +58,7 @@ export interface ControllerModifyOptions extends ControllerCreateOptions {
 
 /** Options of a controller's destroy. */
 export interface ControllerDestroyOptions extends CallOptions {
-  /** Act for this owner; the empty string is nobody. Default: the controller. */
+  /** Acts for this owner; the empty string is none. Default: the controller. */
   readonly owner?: string | undefined;
 }
 

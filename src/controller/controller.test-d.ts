@@ -136,7 +136,7 @@ export async function anyController(state: ControllerState): Promise<void> {
   await state.addFinalizer(Int.ref("x"), "f");
 }
 
-// A helper asks for what it needs; whoever declared at least that can call it.
+// A helper asks for what it needs; a controller that declared at least that can call it.
 declare function readInt(reader: ControllerReader<typeof Int>): void;
 declare function writeStr(writer: ControllerWriter<typeof Str, typeof Int>): void;
 declare const store: State;

@@ -37,7 +37,7 @@ interface ClassicContext<
   /** Wakes this controller once more. */
   queueReconcile(this: void): void;
   /**
-   * Replaces the inputs: all or nothing. New ones are watched when the promise resolves; it wakes nobody, so list a
+   * Replaces the inputs: all or nothing. New ones are watched when the promise resolves; it wakes no controller, so list a
    * new input in the same cycle.
    *
    * @throws {RegistrationError} `duplicate_input`; `invalid_input` for an input kind of queue controllers, or a type that

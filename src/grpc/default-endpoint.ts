@@ -18,7 +18,7 @@ export interface DefaultEndpointOptions {
  * The address at which this user's control plane serves and the command line looks, unless they are told otherwise: a
  * unix socket in a folder of the user's own.
  *
- * @throws {Error} when others can write to that folder: whoever put it there would see everything. On Windows, which has
+ * @throws {Error} when others can write to that folder: its owner could read everything. On Windows, which has
  * no such place.
  */
 export async function defaultEndpoint(options: DefaultEndpointOptions): Promise<string> {

@@ -15,7 +15,7 @@ const MIN_CHANGES = 64;
 
 /**
  * The entries of a collection in order of their ids, kept up lazily: changes are noted, and merged when somebody lists.
- * A collection that nobody lists pays nothing.
+ * A collection that is never listed pays nothing.
  */
 export class SortedEntries<R extends Identified> {
   #sorted: Entry<R>[] | undefined;

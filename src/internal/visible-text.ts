@@ -1,7 +1,7 @@
 import { readForeign } from "./foreign-value.ts";
 
 /**
- * What a terminal, or whoever reads a line, could take for a command: C0 and C1 controls, the separators of lines and
+ * What a terminal, or the reader of a line, could take for a command: C0 and C1 controls, the separators of lines and
  * paragraphs, and the marks that change the direction of text. Line breaks and tabs are not among them.
  */
 const CONTROLS =

@@ -45,13 +45,12 @@ export interface ControlPlaneInit {
   /** Default: none. */
   readonly controllers?: readonly (Controller | QueueController)[] | undefined;
   /**
-   * Further settings of the runtime. Its logger is given by whoever runs the control plane. Default of
+   * Further settings of the runtime. Its logger comes from {@link RunControlPlaneOptions}. Default of
    * `shutdownGraceMs`: what the time to stop leaves, 5 s less or a third less.
    */
   readonly runtime?: Omit<RuntimeOptions, "controllers" | "logger"> | undefined;
   /**
-   * Where the State is served: `unix:PATH` or `tcp:HOST:PORT`, one or several. Default: left to whoever runs the control
-   * plane; `homeostat run` takes a unix socket on which its other commands find it. An empty list serves nowhere.
+   * Where the State is served: `unix:PATH` or `tcp:HOST:PORT`, one or several. Default: left to the caller of `run`; `homeostat run` takes a unix socket on which its other commands find it. An empty list serves nowhere.
    */
   readonly listen?: string | readonly string[] | undefined;
   /** Runs once before the controllers start, for example to create resources. What it throws ends the control plane. */
@@ -72,7 +71,7 @@ export interface ControlPlane {
   readonly namespaces: ReadonlyMap<string, string>;
   readonly controllers: readonly (Controller | QueueController)[];
   readonly runtime: Omit<RuntimeOptions, "controllers" | "logger">;
-  /** Undefined when it is left to whoever runs the control plane. */
+  /** Undefined when it is left to the caller of `run`. */
   readonly listen: readonly string[] | undefined;
   readonly onStart: ((context: StartContext) => void | Promise<void>) | undefined;
   readonly tasks: readonly PlaneTask[];

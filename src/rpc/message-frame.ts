@@ -16,7 +16,7 @@ export interface WireBytes {
 
 /**
  * Messages that are framed for the wire already, for a receiver among many: framed once, the same bytes go out on every
- * stream without a copy. Nobody may change them afterwards.
+ * stream without a copy. They must not change afterwards.
  */
 export class FramedMessages implements WireBytes {
   readonly bytes: Uint8Array;

@@ -7,7 +7,7 @@ const TURN_MS = 2;
  * Keeps the event loop alive. In-memory work never leaves the microtask queue by itself, so the engine starts no more
  * than a share of runs in one turn of the event loop; then timers, sockets and signals come first.
  *
- * Whoever finds the share used up stands in line for the next turns, so that no one with much to do starves the others.
+ * A caller that finds the share used up waits in line for the next turns, so that no one with much to do starves the others.
  */
 export class TurnBudget {
   readonly #clock: Pick<Clock, "defer">;

@@ -14,7 +14,7 @@ export interface ReflectOptions extends CallOptions, Query {}
  * The contents of a kind in memory, kept current by a watch. Leaving the block or the loop releases it.
  *
  * Iterating gives the changes since the last time, at least one in each batch, from the empty contents on. They are
- * gathered by resource: whoever reads slowly sees the latest state of each, so what is kept for a reader is bounded by
+ * gathered by resource: a slow reader sees the latest state of each, so what is kept for a reader is bounded by
  * the number of resources. One that was destroyed and created anew in between is an update, whose `old` was created at
  * another time. Iterate once at a time.
  */
@@ -143,7 +143,7 @@ class WatchReflection<Spec> implements Reflection<Spec> {
       throw watchEnded({ ...this.#kind, id: "" }, signal);
     } catch (error) {
       this.#end = { error };
-      // Whoever opened it is told; later failures are told to readers.
+      // The opener is notified; later failures go to readers.
       this.#ready.promise.catch(() => {});
       this.#ready.reject(error);
       this.#notify();

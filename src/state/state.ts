@@ -155,7 +155,7 @@ export interface State extends CoreState {
   teardownAndDestroy(pointer: Pointer, options?: DestroyOptions): Promise<void>;
 
   /**
-   * Adds finalizers, whoever owns the resource and whatever its phase. No write when all are there.
+   * Adds finalizers, whatever the owner and phase of the resource. No write when all are there.
    *
    * @throws {StateError} `not_found`; `version_conflict` when given metadata of an earlier life.
    */

@@ -2,7 +2,7 @@
 export interface Future<T> {
   /** Aborts with the parent, and when the run has ended: by then {@link result} is settled. */
   readonly signal: AbortSignal;
-  /** What the function returned or threw. Nobody has to wait for it: a rejection that no one sees harms nothing. */
+  /** What the function returned or threw. It need not be awaited: an unhandled rejection does no harm. */
   readonly result: Promise<T>;
 }
 
@@ -13,7 +13,7 @@ export interface RunWithSignalOptions {
 }
 
 /**
- * Calls `fn`, at once, with a signal of its own. Whoever holds the {@link Future} can learn of the end through the
+ * Calls `fn`, at once, with a signal of its own. The holder of the {@link Future} can learn of the end through the
  * signal and ask for the result later. A failure is also the reason of the signal's abort.
  */
 export function runWithSignal<T>(

@@ -60,7 +60,7 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
   static start<Spec extends TaskSpec<Input>, Input>(spec: Spec, input: Input, options: TaskOptions): Task<Spec, Input> {
     const task = new Task<Spec, Input>(spec, input, options);
     task.#ended = task.#runUnder(options.signal);
-    // It fails only when its logger throws. Whoever stops the task is told; until then nobody could be.
+    // It fails only when its logger throws. The caller of stop is notified; until then there is no one to notify.
     task.#ended.catch(() => undefined);
     return task;
   }

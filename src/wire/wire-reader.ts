@@ -2,7 +2,7 @@ import type { TextCache } from "./text-cache.ts";
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Groups, a form that nobody writes any more, may be nested this deep where they are skipped. */
+/** Groups, a form that is no longer written, may be nested this deep where they are skipped. */
 const MAX_GROUP_DEPTH = 100;
 
 /** How the value of a field is written. */

@@ -4,7 +4,7 @@ import { notFoundError, usageError } from "../cli-error.ts";
 import { closestOf } from "./closest-name.ts";
 import { readDefinition, undescribedKind, type NamedKind } from "./named-kind.ts";
 
-/** `Plural.group.domain`: what may be the full name of a type that nobody described. */
+/** `Plural.group.domain`: what may be the full name of a type without a definition. */
 const FULL_TYPE = /^[A-Z][A-Za-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /** Enough to find a mistake by. */
@@ -20,7 +20,7 @@ export class KindCatalog {
 
   /**
    * The type called `name`, in any case: by its full name, else by an alias, its singular or plural, else by the start
-   * of any of these. A full name that nobody described stands for itself: see {@link NamedKind.isDescribed}.
+   * of any of these. A full name without a definition stands for itself: see {@link NamedKind.isDescribed}.
    *
    * @throws {CliError} not found, with the closest name; usage, when several types are called so.
    */
@@ -42,7 +42,7 @@ export class KindCatalog {
     throw usageError(`${JSON.stringify(name)} could be any of ${shortList([kind, ...others].map(({ type }) => type))}`);
   }
 
-  /** A type that nobody described, by its full name; undefined for what cannot be one. */
+  /** A type without a definition, by its full name; undefined for what cannot be one. */
   findUndescribed(name: string): NamedKind | undefined {
     return FULL_TYPE.test(name) ? undescribedKind(name) : undefined;
   }

@@ -13,7 +13,7 @@ export interface NamedKind {
   readonly isSensitive: boolean;
   /** JSON Schema of the specs; undefined where the definition carries none. */
   readonly schema: JsonSchema | undefined;
-  /** False when nobody described the type: then it is only known by its full name. */
+  /** False when the type has no definition: then it is only known by its full name. */
   readonly isDescribed: boolean;
 }
 

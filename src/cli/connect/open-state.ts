@@ -12,7 +12,7 @@ export async function openState(endpoint: Endpoint, stderr: Output): Promise<Sta
   const { address } = endpoint;
   const { connect } = await import("../../grpc/index.ts");
   const note = (text: string): void => {
-    // A note that nobody reads is no reason to stop.
+    // A note without a reader is no reason to stop.
     void stderr.write(`homeostat: ${onOneLine(text)}\n`).catch(() => undefined);
   };
   return connect(address, {

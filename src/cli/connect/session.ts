@@ -73,7 +73,7 @@ export class Session {
     return versions;
   }
 
-  /** The address at which the other commands look when nobody names one; its folder exists. */
+  /** The address at which the other commands look when none is named; its folder exists. */
   makeDefaultListen(): Promise<string> {
     return usualEndpoint(this.#host, true);
   }

@@ -11,7 +11,7 @@ export function stderrLogger({ stderr, color }: CommandContext, level: string): 
   return consoleLogger({
     level: known,
     color: color && stderr.isTerminal,
-    // A log that nobody reads any more is no reason to stop.
+    // A log whose reader is gone is no reason to stop.
     write: (line) => void stderr.write(`${line}\n`).catch(() => undefined),
   });
 }

@@ -40,7 +40,7 @@ export function readStored(decoder: ResourceDecoder, sent: SentResource, answer:
   if (parts === undefined) throw new StateError("invalid", "the answer came without a resource");
   const { proto } = parts;
   const { resource } = sent;
-  // Comparing the bytes is quicker than decoding them, and whoever compares specs finds the same one.
+  // Comparing the bytes is quicker than decoding them, and comparing specs finds the same object.
   if (sameBytes(protoOf(sent), proto)) return replaceMetadata(resource, parts.metadata());
   const stored = decoder.resource(parts);
   const source = sourceOf(resource);

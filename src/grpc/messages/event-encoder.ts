@@ -79,7 +79,7 @@ export class EventEncoder {
    */
   encodeBatch(events: readonly Event[], mostBytes: number = this.#mostBytes): Iterable<Uint8Array> {
     if (events.length === 0) return [];
-    // Only what nobody can change may be remembered.
+    // Only what cannot change may be remembered.
     if (!Object.isFrozen(events) || events.length > MAX_SHARED) return this.#split(events, mostBytes);
     let messages = this.#batches.get(events);
     if (messages === undefined) {

@@ -31,7 +31,7 @@ export class BearerTokens {
       }
       return { digest: this.#digest(token), identity: { token: name } };
     });
-    if (this.#known.length === 0) throw new TypeError("tokens must hold at least one token: nobody could call");
+    if (this.#known.length === 0) throw new TypeError("tokens must hold at least one token, or no client could call");
   }
 
   /** @throws {GrpcError} UNAUTHENTICATED when the call has no token, or one that is not known. */

@@ -6,6 +6,6 @@ export interface Caller {
   readonly peer: Peer;
   /** Name of the bearer token that came with the call; undefined on a server without tokens. */
   readonly token: string | undefined;
-  /** What the client sent along. Nobody has verified it: believe it only from peers that are trusted to say so. */
+  /** What the client sent along, unverified: believe it only from peers that are trusted to say so. */
   readonly metadata: Metadata;
 }

@@ -45,7 +45,7 @@ export function streamMethod(
 
 function statusOf(error: unknown, rpc: Rpc, call: ServerCall, logger: Logger): GrpcError {
   const status = withReason(toGrpcError(error, rpc));
-  // What has no category and no status is nobody's refusal: a fault of the store, of a rule, or of this program.
+  // What has no category and no status is no refusal: it is a fault of the store, of a rule, or of this program.
   if (status.code === Status.unknown && status.details.length === 0 && !isCancellation(error, call.signal)) {
     logger.error("A call to a State failed", { method: call.path, error });
   }

@@ -22,7 +22,7 @@ export interface StateServerOptions {
    * Default: no call needs one.
    */
   readonly tokens?: Iterable<BearerToken | string> | undefined;
-  /** Decides on every operation. Default: whoever may call may do everything. */
+  /** Decides on every operation. Default: every caller may do everything. */
   readonly access?: CallAccessRule | undefined;
   /**
    * Whether specs are also rendered as YAML, which is all that generic tools can show; a function decides by type.

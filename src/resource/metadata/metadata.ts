@@ -12,7 +12,7 @@ import { parseVersion, UNDEFINED_VERSION } from "./version.ts";
 export interface Metadata extends Pointer {
   /** Opaque: `undefined` before the first write, then decimal digits. Compare for equality only. */
   readonly version: string;
-  /** Name of the controller that manages the resource; empty when nobody does. */
+  /** Name of the controller that manages the resource; empty when there is none. */
   readonly owner: string;
   readonly phase: Phase;
   /**

@@ -11,7 +11,7 @@ export interface OpaqueParts {
 }
 
 /**
- * Spec of a resource whose type nobody registered here: the bytes and the YAML text that a peer sent, kept verbatim
+ * Spec of a resource whose type is not registered here: the bytes and the YAML text that a peer sent, kept verbatim
  * so that they can be passed on unchanged.
  */
 export class OpaqueSpec {

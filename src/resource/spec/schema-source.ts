@@ -40,7 +40,7 @@ export class SchemaSource implements SpecSource {
   parseSpec(value: unknown, pointer: Pointer): unknown {
     const result = this.#schema["~standard"].validate(value);
     if ("then" in result) {
-      // Nobody will look at its answer, and a rejection that nobody looks at ends the process.
+      // Its result is not used, and an unhandled rejection would end the process.
       result.then(undefined, () => undefined);
       throw new TypeError(
         `the schema of ${this.type} validates asynchronously; a resource's schema must be synchronous`,

@@ -5,7 +5,7 @@ declare const METHODS: unique symbol;
 
 /**
  * Something that resources of several types can do, each in its own way: report their health, draw themselves. Types
- * provide it (`ResourceType.providing`), and whoever holds any resource asks for it ({@link capabilityOf}).
+ * provide it (`ResourceType.providing`), and the holder of any resource asks for it ({@link capabilityOf}).
  */
 export interface Capability<Methods extends object> {
   readonly name: string;

@@ -4,7 +4,7 @@ import type { HeaderFields } from "../metadata.ts";
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
 
-/** Nobody reads the date of an answer of gRPC. */
+/** The date header of a gRPC response is not read. */
 const WITH_TRAILERS = Object.freeze({ waitForTrailers: true, sendDate: false });
 const WITHOUT_BODY = Object.freeze({ endStream: true, sendDate: false });
 const FINISHED: StreamEnd = Object.freeze({ kind: "finished" });

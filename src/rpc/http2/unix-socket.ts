@@ -76,7 +76,7 @@ async function statOrUndefined(path: string): Promise<Awaited<ReturnType<typeof 
   }
 }
 
-/** False when the system says that nobody listens; whatever else it says, somebody may. */
+/** False when the system says that nothing listens; after any other answer, something may. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -174,7 +174,7 @@ export class GrpcServer implements AsyncDisposable {
   }
 }
 
-/** Who names authorities for clients means that clients show a certificate: without asking, nobody is verified. */
+/** Who names authorities for clients means that clients show a certificate: without asking, no client is verified. */
 function withClientCertificates(tls: ServerTls): ServerTls {
   return tls.ca === undefined ? tls : { requestCert: true, rejectUnauthorized: true, ...tls };
 }

@@ -26,7 +26,7 @@ const NO_MESSAGE = new Uint8Array(0);
  *
  * It receives (message and, if asked for, authorisation), then runs the handler, then answers. The answer is given
  * once: by the handler, or before it by whatever goes wrong, by the deadline, or by a shutdown. A call whose stream is
- * gone has nobody to answer to; its handler is told by the signal.
+ * gone has no client to answer; its signal tells the handler.
  */
 export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, StreamEvents, RoomWaiter {
   readonly path: string;
@@ -42,7 +42,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
   #ended = false;
   #authorized = false;
   #started = false;
-  /** Why nobody waits for an answer any more. */
+  /** Why no client waits for a response any more. */
   #cancelled: GrpcError | undefined;
   #controller: AbortController | undefined;
   #answered = false;
@@ -298,7 +298,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
     const error = toError(thrown, `The handler of ${this.path}`);
     const isStatus = error instanceof GrpcError && error.code !== Status.ok;
     if (this.#answered || this.#closed) {
-      // Nobody hears of it. A status, or that it was told to stop, is no failure.
+      // There is no one to tell. A status, or an abort, is no failure.
       if (!isStatus && !isCancellation(error, this.#controller?.signal)) this.#host.logFailure(this, error);
     } else {
       if (!isStatus) this.#host.logFailure(this, error);
@@ -313,7 +313,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
     if (!this.#started) this.#settle();
   }
 
-  /** Tells the handler that nobody waits for it any more. */
+  /** Tells the handler that no client waits for it any more. */
   #abandon(reason: GrpcError): void {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = reason;

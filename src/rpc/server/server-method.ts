@@ -18,7 +18,7 @@ export interface ServerCall extends CallInfo {
   /** The one message of the request. It may share memory with others: copy what is kept. */
   readonly message: Uint8Array;
   /**
-   * Aborts when nobody waits for an answer any more: cancelled by the client, deadline passed, connection lost, server
+   * Aborts when no client waits for a response any more: cancelled by the client, deadline passed, connection lost, server
    * shutting down. The reason is a `GrpcError` with the status that fits.
    */
   readonly signal: AbortSignal;
@@ -64,7 +64,7 @@ export interface ServerStreamCall extends ServerCall {
 export interface DuplexCall extends Omit<ServerStreamCall, "message"> {
   /**
    * All messages that have come, at least one: waits for it. Undefined when the client has sent its last, and when the
-   * server shuts down. Whoever does not read makes the client wait. One reader at a time.
+   * server shuts down. Not reading makes the client wait. One reader at a time.
    *
    * @throws {GrpcError} The signal's reason when the call is over; RESOURCE_EXHAUSTED for a message above the limit.
    */

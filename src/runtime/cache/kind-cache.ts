@@ -73,7 +73,7 @@ export class KindCache implements ObservedCache {
     return this.#entries.size;
   }
 
-  /** True while changes are only collected, for contents that nobody sees yet. */
+  /** True while changes are only collected, for contents that are not visible yet. */
   get filling(): boolean {
     return this.#filling !== undefined;
   }

@@ -24,7 +24,7 @@ export class OwnWrites {
 
   /**
    * What a read has to wait for: undefined when there is nothing. Without an id, everything of the kind. Before its
-   * answer, nobody can expect to read a write.
+   * answer, no reader can expect to see a write.
    */
   unseen(cache: KindCache, id?: string): Promise<unknown> | undefined {
     const mine = this.#unseen(cache, id);

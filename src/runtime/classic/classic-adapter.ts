@@ -17,7 +17,7 @@ import { OutcomeLog } from "../explain/outcome-log.ts";
 import { OutputTracker } from "../guard/output-tracker.ts";
 import { sleepUnlessAborted } from "../retry.ts";
 import { WakeTimer } from "./wake-timer.ts";
-import { WakeSlot } from "./wake-up-flag.ts";
+import { WakeUpFlag } from "./wake-up-flag.ts";
 
 /** Key of a classic controller's outcomes: it has one loop for everything. */
 const WHOLE = "";
@@ -34,7 +34,7 @@ export class ClassicAdapter implements Adapter {
   readonly #declared: DeclaredClassic;
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics;
-  readonly #slot: WakeSlot;
+  readonly #slot: WakeUpFlag;
   readonly #tracker: OutputTracker;
   readonly #stopper = new AbortController();
   readonly #state: ControllerFacade;
@@ -60,7 +60,7 @@ export class ClassicAdapter implements Adapter {
     this.#declared = declared;
     this.#log = parts.logger.child({ controller: declared.name });
     this.#metrics = parts.metricsOf(declared.name);
-    this.#slot = new WakeSlot(parts.clock, this.#metrics);
+    this.#slot = new WakeUpFlag(parts.clock, this.#metrics);
     this.#again = new WakeTimer(parts.clock, () => this.#slot.fill());
     this.#tracker = new OutputTracker(declared.name, {
       list: (kind) => this.#state.list(kind),

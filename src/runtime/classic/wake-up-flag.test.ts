@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../clock/index.ts";
 import { ControllerMetrics } from "../metrics/metrics.ts";
-import { WakeSlot } from "./wake-up-flag.ts";
+import { WakeUpFlag } from "./wake-up-flag.ts";
 
 function setUp() {
   const metrics = new ControllerMetrics();
   const clock = new ManualClock();
-  return { metrics, clock, slot: new WakeSlot(clock, metrics) };
+  return { metrics, clock, slot: new WakeUpFlag(clock, metrics) };
 }
 
-describe("WakeSlot", () => {
+describe("WakeUpFlag", () => {
   test("holds one wake-up however often it is filled", async () => {
     const { slot, metrics } = setUp();
     for (let i = 0; i < 5; i++) slot.fill();

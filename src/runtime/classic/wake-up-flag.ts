@@ -7,9 +7,9 @@ import type { ControllerMetrics } from "../metrics/metrics.ts";
  *
  * The slot is emptied by the controller when it resumes, not when it is woken; so changes of one turn are one wake-up.
  * A controller that finds the slot full when it comes back waits for the next turn of the event loop, so that one which
- * wakes itself for ever starves nobody.
+ * wakes itself for ever starves no other.
  */
-export class WakeSlot {
+export class WakeUpFlag {
   readonly #clock: Pick<Clock, "defer">;
   readonly #metrics: ControllerMetrics;
   #full = false;

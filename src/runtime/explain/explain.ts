@@ -42,7 +42,7 @@ function reasonsOfResource(metadata: Metadata | undefined, writers: readonly str
   if (metadata.phase !== Phase.tearingDown) return [];
   const { finalizers, owner } = metadata;
   if (finalizers.length > 0) return [`it is tearing down and waits for its finalizers: ${finalizers.join(", ")}`];
-  return [`it is torn down and waits to be destroyed by ${owner === "" ? "whoever tore it down" : owner}`];
+  return [`it is torn down and waits to be destroyed by ${owner === "" ? "the caller that tore it down" : owner}`];
 }
 
 /** Wake-ups in a row by its own writes that are nothing unusual: a finalizer that it added, a status that settles. */

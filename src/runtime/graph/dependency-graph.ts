@@ -30,7 +30,7 @@ interface MutableDependents {
   readonly byId: Map<string, Dependent[]>;
 }
 
-const NOBODY: KindDependents = { wide: [], byId: new Map() };
+const NO_DEPENDENTS: KindDependents = { wide: [], byId: new Map() };
 
 /** Who writes what, and who depends on what. Each single operation either holds or changes nothing. */
 export class DependencyGraph {
@@ -141,7 +141,7 @@ export class DependencyGraph {
 
   /** A live view. */
   dependentsOfKind(namespace: string, type: string): KindDependents {
-    return this.#dependents.get(namespace, type) ?? NOBODY;
+    return this.#dependents.get(namespace, type) ?? NO_DEPENDENTS;
   }
 
   /** Removes all traces of a controller. */

@@ -82,7 +82,7 @@ export class OutputTracker {
     }
   }
 
-  /** Destroys it at once when nobody holds it, the usual case; else tears it down first. */
+  /** Destroys it at once when no finalizer holds it, the usual case; else tears it down first. */
   async #remove({ namespace, type, id, finalizers }: Metadata): Promise<void> {
     const pointer = { namespace, type, id };
     if (finalizers.length === 0) {

@@ -11,7 +11,7 @@ import type { KindCache } from "../cache/kind-cache.ts";
 import type { ChangeSource, PendingChange, Pipeline } from "./pipeline.ts";
 
 /** What a channel asks the runtime. */
-export interface ChannelHost {
+export interface EventSourceHost {
   readonly log: Logger;
   readonly pipeline: Pipeline;
   readonly writes: WriteLedger;
@@ -43,10 +43,10 @@ interface Routes {
  * merged. *Resyncing* (from `Resynced` to `Bootstrapped`): the watch lost its place, and gives the contents anew; at
  * the end everything that is there, and everything that is no more, counts as changed.
  */
-export class KindChannel implements ChangeSource {
+export class KindEventSource implements ChangeSource {
   readonly kind: Kind;
   readonly cache: KindCache | undefined;
-  readonly #host: ChannelHost;
+  readonly #host: EventSourceHost;
   readonly #pending = new Map<string, PendingChange>();
   /** Ids that exist: those listed, and those created since. Kept where a resync could not tell what has vanished. */
   #known: Set<string> | undefined;
@@ -56,7 +56,7 @@ export class KindChannel implements ChangeSource {
   readonly #moved = new Map<string, Metadata>();
   #routes: Routes | undefined;
 
-  constructor(kind: Kind, cache: KindCache | undefined, host: ChannelHost) {
+  constructor(kind: Kind, cache: KindCache | undefined, host: EventSourceHost) {
     this.kind = kind;
     this.cache = cache;
     this.#host = host;
@@ -200,7 +200,7 @@ export class KindChannel implements ChangeSource {
     return vanished;
   }
 
-  /** Wakes whoever depends on anything of the kind, in a macrotask as ever. */
+  /** Wakes every dependent of the kind, in a macrotask as ever. */
   #resynced(vanished: readonly string[] | "triggered"): void {
     this.#host.pipeline.call((nowMs) => {
       const { wide, byId } = this.#currentRoutes();

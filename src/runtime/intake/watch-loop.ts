@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../../clock/index.ts";
 import { abortable } from "../../internal/abortable.ts";
 import type { Logger } from "../../log/index.ts";
 import type { CoreState, Event, Watch } from "../../state/index.ts";
-import type { KindChannel } from "./event-source.ts";
+import type { KindEventSource } from "./event-source.ts";
 
 /** A watch that is not open by then, or a cache that is not filled, is logged. Unit: milliseconds. */
 const SLOW_MS = 10_000;
@@ -19,7 +19,7 @@ export interface WatchLoopHost {
  * the watch ended. Those who need it claim it; a claim is taken back only when the opening failed.
  */
 export class WatchLoop {
-  readonly channel: KindChannel;
+  readonly channel: KindEventSource;
   readonly #host: WatchLoopHost;
   readonly #stopper = new AbortController();
   #opening: Promise<void> | undefined;
@@ -28,7 +28,7 @@ export class WatchLoop {
   #awaits: "opening" | "closing" | undefined;
   #slow: Timer | undefined;
 
-  constructor(host: WatchLoopHost, channel: KindChannel) {
+  constructor(host: WatchLoopHost, channel: KindEventSource) {
     this.#host = host;
     this.channel = channel;
   }

@@ -7,7 +7,7 @@ import type { DeclaredInput } from "../declared-input.ts";
 import type { DependencyGraph } from "../graph/dependency-graph.ts";
 import type { WriteLedger } from "../write-ledger.ts";
 import { KindCache, type CacheOrigin } from "../cache/kind-cache.ts";
-import { KindChannel, type ChannelHost } from "./event-source.ts";
+import { KindEventSource, type EventSourceHost } from "./event-source.ts";
 import { KindMap } from "../kind-map.ts";
 import type { MetricsRegistry } from "../metrics/metrics.ts";
 import { PendingCalls } from "../pending-calls.ts";
@@ -35,15 +35,15 @@ export class Watches {
   /** Caches whose events may come after the answers of the writes that made them. */
   readonly lagging: KindMap<KindCache> = new KindMap();
   /** Those that know their ids, and whose watch can lose its place. */
-  readonly unsteady: KindMap<KindChannel> = new KindMap();
+  readonly unsteady: KindMap<KindEventSource> = new KindMap();
   readonly #init: WatchesInit;
   readonly #pipeline: Pipeline;
-  readonly #channels = new KindMap<KindChannel>();
-  readonly #loops = new Map<KindChannel, WatchLoop>();
+  readonly #channels = new KindMap<KindEventSource>();
+  readonly #loops = new Map<KindEventSource, WatchLoop>();
   /** Those whose opening failed, until they are closed. */
   readonly #dropped = new Set<WatchLoop>();
   readonly #calls = new PendingCalls();
-  readonly #host: ChannelHost;
+  readonly #host: EventSourceHost;
   #stopped: { readonly reason: unknown } | undefined;
 
   constructor(init: WatchesInit) {
@@ -119,15 +119,15 @@ export class Watches {
     return [...this.#loops.values(), ...this.#dropped];
   }
 
-  #channel(kind: Kind): KindChannel {
+  #channel(kind: Kind): KindEventSource {
     const { namespace, type } = kind;
     return this.#channels.ensure(
       kind,
-      () => new KindChannel(kindOf(kind), this.caches.get(namespace, type), this.#host),
+      () => new KindEventSource(kindOf(kind), this.caches.get(namespace, type), this.#host),
     );
   }
 
-  async #open(channels: readonly KindChannel[]): Promise<void> {
+  async #open(channels: readonly KindEventSource[]): Promise<void> {
     if (this.#stopped !== undefined) throw this.#stopped.reason;
     const loops = channels.map((channel) => this.#claim(channel));
     try {
@@ -138,7 +138,7 @@ export class Watches {
     }
   }
 
-  #claim(channel: KindChannel): WatchLoop {
+  #claim(channel: KindEventSource): WatchLoop {
     let loop = this.#loops.get(channel);
     if (loop === undefined) this.#loops.set(channel, (loop = new WatchLoop(this.#init, channel)));
     loop.claim();

@@ -56,7 +56,7 @@ export class MetricsRegistry {
   readonly #controllers = new Map<string, ControllerMetrics>();
   readonly #cached = new Map<string, Gauge>();
 
-  /** The numbers of one controller, for whoever counts them. */
+  /** The numbers of one controller, to count into. */
   controller(name: string): ControllerMetrics {
     let metrics = this.#controllers.get(name);
     if (metrics === undefined) this.#controllers.set(name, (metrics = new ControllerMetrics()));

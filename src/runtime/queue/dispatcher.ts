@@ -6,7 +6,7 @@ import { QueueWorker, type Job, type QueueItem, type WorkerHost } from "./queue-
 import type { TurnBudget } from "../turn-budget.ts";
 
 /** Whose items they are. */
-export interface ItemKeeper {
+export interface ItemOwner {
   /** The handler ended: releases or requeues the item. Exactly one of `result` and `failure` counts. */
   settle(
     item: QueueItem,
@@ -17,7 +17,7 @@ export interface ItemKeeper {
   ): void;
   /** Called whenever workers have looked for work. */
   looked(): void;
-  /** {@link settle} threw: that is no failure of a handler, and nobody else would hear of it. */
+  /** {@link settle} threw: that is no failure of a handler, and it would go unnoticed. */
   broke(error: unknown): void;
 }
 
@@ -27,7 +27,7 @@ export interface ItemKeeper {
  */
 export class Dispatcher implements WorkerHost {
   readonly #queue: ItemQueue<readonly Metadata[], Job>;
-  readonly #keeper: ItemKeeper;
+  readonly #owner: ItemOwner;
   readonly #clock: Clock;
   readonly #budget: TurnBudget;
   readonly #idle: QueueWorker[];
@@ -42,13 +42,13 @@ export class Dispatcher implements WorkerHost {
 
   constructor(
     queue: ItemQueue<readonly Metadata[], Job>,
-    keeper: ItemKeeper,
+    owner: ItemOwner,
     concurrency: number,
     clock: Clock,
     budget: TurnBudget,
   ) {
     this.#queue = queue;
-    this.#keeper = keeper;
+    this.#owner = owner;
     this.#clock = clock;
     this.#budget = budget;
     this.#workers = Array.from({ length: concurrency }, () => new QueueWorker(this));
@@ -102,9 +102,9 @@ export class Dispatcher implements WorkerHost {
   #settle(worker: QueueWorker, result: ReconcileResult, failure: { readonly thrown: unknown } | undefined): void {
     const nowMs = this.#clock.monotonic();
     try {
-      this.#keeper.settle(worker.letGo(), result, failure, worker.startedAtMs, nowMs);
+      this.#owner.settle(worker.letGo(), result, failure, worker.startedAtMs, nowMs);
     } catch (error) {
-      this.#keeper.broke(error);
+      this.#owner.broke(error);
     }
     this.#idle.push(worker);
     if (this.#mode === "stopped") {
@@ -131,7 +131,7 @@ export class Dispatcher implements WorkerHost {
       if (this.#idle.length === idleBefore) now = this.#clock.monotonic();
     }
     this.#pumping = false;
-    this.#keeper.looked();
+    this.#owner.looked();
     if (!this.#resuming && this.#idle.length > 0) this.#armTimer(now);
   }
 

@@ -1,20 +1,20 @@
 import type { ControllerExplanation } from "../adapter.ts";
 import type { QueueLane } from "./queue-worker.ts";
 
-/** What a queue controller does with one key; `lane` is undefined when the resource is none of its inputs. */
+/** What a queue controller does with one key; `kindQueue` is undefined when the resource is none of its inputs. */
 export function explainItem(
   controller: string,
-  lane: QueueLane | undefined,
+  kindQueue: QueueLane | undefined,
   id: string,
   nowMs: number,
 ): ControllerExplanation {
-  const outcomes = lane?.job.outcomes.of(id) ?? [];
-  const item = lane?.find(id);
+  const outcomes = kindQueue?.job.outcomes.of(id) ?? [];
+  const item = kindQueue?.find(id);
   if (item === undefined) return { controller, form: "queue", state: "idle", outcomes };
-  const lastError = item.trouble?.failure;
+  const lastError = item.failures?.failure;
   const ownWakeUps = item.ownPuts;
-  if (item.hands !== "nobody") {
-    const changedMeanwhile = item.hands === "held";
+  if (item.processing !== "no") {
+    const changedMeanwhile = item.processing === "dirty";
     return { controller, form: "queue", state: "running", changedMeanwhile, outcomes, lastError, ownWakeUps };
   }
   const dueInMs = Math.max(0, item.releaseAtMs - nowMs);

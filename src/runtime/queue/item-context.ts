@@ -18,8 +18,8 @@ export interface ItemContext extends SharedContext {
 }
 
 /** One object with properties of its own, so that a handler may take it apart in any way. */
-export function itemContext({ state, log, signal, clock }: SharedContext, { lane, id }: QueueItem): ItemContext {
-  const { name, input } = lane.job;
+export function itemContext({ state, log, signal, clock }: SharedContext, { kindQueue, id }: QueueItem): ItemContext {
+  const { name, input } = kindQueue.job;
   const ref = { namespace: input.namespace, type: input.type, id };
   return { ref, state, signal, clock, log: log === silentLogger ? log : new ItemLogger(log, ref, name) };
 }

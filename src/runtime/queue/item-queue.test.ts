@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { ItemQueue, Lane } from "./item-queue.ts";
+import { ItemQueue, KindQueue } from "./item-queue.ts";
 
-const setUp = () => ({ queue: new ItemQueue<string, string>(), lane: new Lane<string, string>("job") });
+const setUp = () => ({ queue: new ItemQueue<string, string>(), kindQueue: new KindQueue<string, string>("job") });
 
 describe("ItemQueue", () => {
   test("under load never gives one key to two workers, and loses none [engine T-26]", () => {
-    const { queue, lane } = setUp();
+    const { queue, kindQueue } = setUp();
     const workers = Array.from({ length: 5 }, () => ({ item: queue.take(0), untilMs: 0 }));
     const processed = new Map<string, number>();
     const inHand = new Set<string>();
@@ -35,7 +35,7 @@ describe("ItemQueue", () => {
     let nowMs = 0;
     for (let round = 0; round < 100; round++) {
       for (let key = 0; key < 100; key++) {
-        queue.put(lane, `key-${key}`, "", ++nowMs);
+        queue.put(kindQueue, `key-${key}`, "", ++nowMs);
         work(nowMs);
       }
     }
@@ -50,19 +50,19 @@ describe("ItemQueue", () => {
   });
 
   test("is a set of keys: duplicates are ignored, removed keys can come back [engine T-32]", () => {
-    const { queue, lane } = setUp();
-    const put = (id: string) => queue.put(lane, id, "", 0);
+    const { queue, kindQueue } = setUp();
+    const put = (id: string) => queue.put(kindQueue, id, "", 0);
     for (const id of ["a", "b", "c", "d", "e"]) put(id);
     for (const id of ["a", "b", "c"]) put(id);
     expect(queue.length).toBe(5);
-    expect(lane.find("a")).toBeDefined();
+    expect(kindQueue.find("a")).toBeDefined();
     for (const id of ["a", "b"]) {
       const item = queue.take(0);
       expect(item?.id).toBe(id);
       if (item !== undefined) queue.release(item, 0);
       // removing what is not there any more does nothing
       if (item !== undefined) queue.release(item, 0);
-      expect(lane.find(id)).toBeUndefined();
+      expect(kindQueue.find(id)).toBeUndefined();
     }
     expect(queue.length).toBe(3);
     put("a");
@@ -72,28 +72,28 @@ describe("ItemQueue", () => {
   });
 
   test("a put makes a key that backs off due at once, and leaves one that is due in its place", () => {
-    const { queue, lane } = setUp();
-    queue.put(lane, "failing", "old", 0);
+    const { queue, kindQueue } = setUp();
+    queue.put(kindQueue, "failing", "old", 0);
     const failing = queue.take(0);
     if (failing === undefined) throw new Error("nothing was due");
     queue.requeue(failing, 1000, 0);
     expect(queue.take(999)).toBeUndefined();
     expect(queue.delay(400)).toBe(600);
-    queue.put(lane, "first", "", 400);
-    queue.put(lane, "failing", "new", 500);
-    queue.put(lane, "first", "", 500);
+    queue.put(kindQueue, "first", "", 400);
+    queue.put(kindQueue, "failing", "new", 500);
+    queue.put(kindQueue, "first", "", 500);
     expect(queue.take(500)?.id).toBe("first");
     expect(queue.take(500)).toMatchObject({ id: "failing", value: "new" });
   });
 
   test("a key that is put while in flight comes again, with the fresh value, before any backoff", () => {
-    const { queue, lane } = setUp();
+    const { queue, kindQueue } = setUp();
     for (const settle of ["release", "requeue"] as const) {
-      queue.put(lane, "key", "first", 0);
+      queue.put(kindQueue, "key", "first", 0);
       const item = queue.take(0);
       if (item === undefined) throw new Error("nothing was due");
-      queue.put(lane, "key", "second", 1);
-      queue.put(lane, "key", "third", 2);
+      queue.put(kindQueue, "key", "second", 1);
+      queue.put(kindQueue, "key", "third", 2);
       expect(queue.take(2)).toBeUndefined();
       expect(queue.length).toBe(1);
       if (settle === "release") queue.release(item, 3);
@@ -107,8 +107,8 @@ describe("ItemQueue", () => {
   });
 
   test("a requeued key keeps its value; releasing it then, or twice, does nothing", () => {
-    const { queue, lane } = setUp();
-    queue.put(lane, "key", "value", 0);
+    const { queue, kindQueue } = setUp();
+    queue.put(kindQueue, "key", "value", 0);
     const item = queue.take(0);
     if (item === undefined) throw new Error("nothing was due");
     queue.requeue(item, 10, 0);
@@ -121,29 +121,29 @@ describe("ItemQueue", () => {
   });
 
   test("keeps no more keys that are done than in proportion to those that are not", () => {
-    const { queue, lane } = setUp();
+    const { queue, kindQueue } = setUp();
     for (let round = 0; round < 5; round++) {
-      for (let i = 0; i < 5000; i++) queue.put(lane, `key-${round}-${i}`, "", 0);
+      for (let i = 0; i < 5000; i++) queue.put(kindQueue, `key-${round}-${i}`, "", 0);
       for (let item = queue.take(0); item !== undefined; item = queue.take(0)) queue.release(item, 0);
       expect(queue.length).toBe(0);
-      expect(lane.find(`key-${round}-0`)).toBeUndefined();
-      expect(lane.kept).toBeLessThanOrEqual(1024);
+      expect(kindQueue.find(`key-${round}-0`)).toBeUndefined();
+      expect(kindQueue.kept).toBeLessThanOrEqual(1024);
     }
   });
 
-  test("keys of different lanes are different", () => {
-    const { queue, lane } = setUp();
-    const other = new Lane<string, string>("other job");
-    queue.put(lane, "key", "", 0);
+  test("keys of different kindQueues are different", () => {
+    const { queue, kindQueue } = setUp();
+    const other = new KindQueue<string, string>("other job");
+    queue.put(kindQueue, "key", "", 0);
     queue.put(other, "key", "", 0);
-    expect([queue.take(0)?.lane.job, queue.take(0)?.lane.job]).toEqual(["job", "other job"]);
+    expect([queue.take(0)?.kindQueue.job, queue.take(0)?.kindQueue.job]).toEqual(["job", "other job"]);
   });
 
   test("takes and gives nothing once it is closed", () => {
-    const { queue, lane } = setUp();
-    queue.put(lane, "key", "", 0);
+    const { queue, kindQueue } = setUp();
+    queue.put(kindQueue, "key", "", 0);
     queue.close();
-    queue.put(lane, "other", "", 0);
+    queue.put(kindQueue, "other", "", 0);
     expect(queue.length).toBe(1);
     expect(queue.take(0)).toBeUndefined();
   });

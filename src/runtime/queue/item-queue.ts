@@ -2,18 +2,18 @@ import { WakeUpCauses, type IsOwn } from "../wake-up-causes.ts";
 import type { Backoff } from "../../internal/backoff.ts";
 import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
 
-/** Items that a lane may keep although nothing is to be done for them. */
-const MIN_SPARE = 1024;
+/** Items that a queue may pool although nothing is to be done for them. */
+const MIN_POOLED = 1024;
 
 /** The keys of one job on one kind: what a queue item does, and for which ids. */
-export class Lane<Value, Job> {
+export class KindQueue<Value, Job> {
   readonly job: Job;
   /**
-   * Items that wait or are in flight, and spare ones: while there is a backlog, most keys come again, and taking an
+   * Items that wait or are in flight, and pooled ones: while there is a backlog, most keys come again, and taking an
    * item out of a large map only to put it back costs more than anything else in the queue.
    */
   readonly #items = new Map<string, Item<Value, Job>>();
-  #spare = 0;
+  #pooled = 0;
 
   constructor(job: Job) {
     this.job = job;
@@ -27,7 +27,7 @@ export class Lane<Value, Job> {
   /** The item of a key that waits or is in flight. */
   find(id: string): Item<Value, Job> | undefined {
     const item = this.#items.get(id);
-    return item?.isSpare === true ? undefined : item;
+    return item?.isPooled === true ? undefined : item;
   }
 
   /** The item of a key, which is going to wait. */
@@ -38,22 +38,22 @@ export class Lane<Value, Job> {
       this.#items.set(id, added);
       return added;
     }
-    if (item.isSpare) this.#spare--;
+    if (item.isPooled) this.#pooled--;
     item.value = value;
     return item;
   }
 
-  /** Nothing is to be done for one more item. Bounds the spare ones by those that are not. */
-  spared(): void {
-    if (++this.#spare <= MIN_SPARE + 2 * (this.#items.size - this.#spare)) return;
-    if (this.#spare === this.#items.size) this.#items.clear();
-    else for (const [id, item] of this.#items) if (item.isSpare) this.#items.delete(id);
-    this.#spare = 0;
+  /** Nothing is to be done for one more item. Bounds the pooled ones by those that are not. */
+  pool(): void {
+    if (++this.#pooled <= MIN_POOLED + 2 * (this.#items.size - this.#pooled)) return;
+    if (this.#pooled === this.#items.size) this.#items.clear();
+    else for (const [id, item] of this.#items) if (item.isPooled) this.#items.delete(id);
+    this.#pooled = 0;
   }
 }
 
 /** What is known of a key that keeps failing. */
-export interface Trouble {
+export interface Failures {
   readonly backoff: Backoff;
   /** What it failed with last. */
   failure: Error | undefined;
@@ -61,47 +61,47 @@ export interface Trouble {
 
 /** One key of a queue, from its first put until it is done. */
 export class Item<Value, Job> implements Releasable {
-  readonly lane: Lane<Value, Job>;
+  readonly kindQueue: KindQueue<Value, Job>;
   readonly id: string;
   /** What came with the latest put. */
   value: Value;
   releaseAtMs = 0;
   sequence = 0;
   slot: number = NOT_WAITING;
-  /** In whose hands it is: nobody's, a worker's, or a worker's while it was put again. */
-  hands: "nobody" | "worker" | "held" = "nobody";
+  /** Whether a worker processes it; `dirty` when it was put again meanwhile. */
+  processing: "no" | "yes" | "dirty" = "no";
   /** Set while the key keeps failing. */
-  trouble: Trouble | undefined = undefined;
+  failures: Failures | undefined = undefined;
   /** What put it since it was taken last; undefined when nothing did, and it waits for its time. */
   causes: WakeUpCauses | "foreign" | undefined = undefined;
-  /** Whether nothing but the controller's own writes put it before the run that it is in; absent when somebody else did. */
+  /** Whether nothing but the controller's own writes put it before the run that it is in; absent when something else did. */
   isOwn: IsOwn | undefined = undefined;
   /** Puts in a row that its own writes alone caused. */
   ownPuts = 0;
 
-  constructor(lane: Lane<Value, Job>, id: string, value: Value) {
-    this.lane = lane;
+  constructor(kindQueue: KindQueue<Value, Job>, id: string, value: Value) {
+    this.kindQueue = kindQueue;
     this.id = id;
     this.value = value;
   }
 
   /** True when it neither waits nor is in flight. */
-  get isSpare(): boolean {
-    return this.slot === NOT_WAITING && this.hands === "nobody";
+  get isPooled(): boolean {
+    return this.slot === NOT_WAITING && this.processing === "no";
   }
 }
 
 /**
- * A queue of keys: a key that waits is there once, however often it is put, and is never in two hands at once.
+ * A queue of keys: a key that waits is there once, however often it is put, and no two workers ever process it at once.
  *
- * A key is *waiting* (due now, or at a time), or *in flight* (taken). Put while in flight, it is *held* and waits again
+ * A key is *waiting* (due now, or at a time), or *in flight* (taken). Put while in flight, it is *dirty* and waits again
  * once it is released: a change that comes during the work beats any backoff, unless the controller made it itself. All
  * times are monotonic milliseconds.
  */
 export class ItemQueue<Value, Job> {
   readonly #order = new ReleaseOrder<Item<Value, Job>>();
   readonly #onOwnPut: (item: Item<Value, Job>) => void;
-  #held = 0;
+  #dirty = 0;
   #closed = false;
 
   /** @param onOwnPut - Called when nothing but the controller's own writes put a key. */
@@ -109,9 +109,9 @@ export class ItemQueue<Value, Job> {
     this.#onOwnPut = onOwnPut;
   }
 
-  /** Keys that wait, held ones included; those in flight do not count. */
+  /** Keys that wait, dirty ones included; those in flight do not count. */
   get length(): number {
-    return this.#order.length + this.#held;
+    return this.#order.length + this.#dirty;
   }
 
   /**
@@ -120,12 +120,12 @@ export class ItemQueue<Value, Job> {
    *
    * @param isOwn - Whether the controller made the change itself. Default: it did not.
    */
-  put(lane: Lane<Value, Job>, id: string, value: Value, nowMs: number, isOwn?: IsOwn): void {
+  put(kindQueue: KindQueue<Value, Job>, id: string, value: Value, nowMs: number, isOwn?: IsOwn): void {
     if (this.#closed) return;
     // While the item is in flight its worker has what it needs of the old value already.
-    const item = lane.open(id, value);
-    if (item.hands === "nobody") {
-      if (item.trouble !== undefined && item.slot !== NOT_WAITING && isOwn?.() === true) this.#noteOwn(item);
+    const item = kindQueue.open(id, value);
+    if (item.processing === "no") {
+      if (item.failures !== undefined && item.slot !== NOT_WAITING && isOwn?.() === true) this.#noteOwn(item);
       else {
         addCause(item, isOwn);
         this.#order.push(item, nowMs, nowMs);
@@ -133,9 +133,9 @@ export class ItemQueue<Value, Job> {
       return;
     }
     addCause(item, isOwn);
-    if (item.hands === "worker") {
-      item.hands = "held";
-      this.#held++;
+    if (item.processing === "yes") {
+      item.processing = "dirty";
+      this.#dirty++;
     }
   }
 
@@ -144,12 +144,12 @@ export class ItemQueue<Value, Job> {
     if (this.#closed || this.#order.peek(nowMs) === undefined) return undefined;
     const item = this.#order.pop();
     if (item === undefined) return undefined;
-    item.hands = "worker";
+    item.processing = "yes";
     const { causes } = item;
     item.causes = undefined;
     item.isOwn = causes === undefined || causes === "foreign" ? undefined : causes.take();
     if (item.isOwn?.() === true) this.#noteOwn(item);
-    else if (causes !== undefined || item.trouble === undefined) item.ownPuts = 0;
+    else if (causes !== undefined || item.failures === undefined) item.ownPuts = 0;
     return item;
   }
 
@@ -178,14 +178,14 @@ export class ItemQueue<Value, Job> {
   }
 
   #settle(item: Item<Value, Job>, atMs: number | undefined, nowMs: number): void {
-    const { hands } = item;
-    if (hands === "nobody") return;
-    item.hands = "nobody";
-    if (hands === "held") {
-      this.#held--;
+    const { processing } = item;
+    if (processing === "no") return;
+    item.processing = "no";
+    if (processing === "dirty") {
+      this.#dirty--;
       this.#order.push(item, this.#isHeldBack(item) ? (atMs ?? nowMs) : nowMs, nowMs);
     } else if (atMs === undefined) {
-      item.lane.spared();
+      item.kindQueue.pool();
     } else {
       this.#order.push(item, atMs, nowMs);
     }
@@ -193,8 +193,8 @@ export class ItemQueue<Value, Job> {
 
   /** True when the key failed, and only its controller's own writes put it meanwhile. */
   #isHeldBack(item: Item<Value, Job>): boolean {
-    const { causes, trouble } = item;
-    if (trouble === undefined || causes === undefined || causes === "foreign" || !causes.isOwn()) return false;
+    const { causes, failures } = item;
+    if (failures === undefined || causes === undefined || causes === "foreign" || !causes.isOwn()) return false;
     item.causes = undefined;
     this.#noteOwn(item);
     return true;

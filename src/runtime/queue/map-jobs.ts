@@ -7,7 +7,7 @@ import type { ControllerMetrics } from "../metrics/metrics.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import type { IsOwn } from "../wake-up-causes.ts";
 import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
-import { Lane } from "./item-queue.ts";
+import { KindQueue } from "./item-queue.ts";
 import { REMEMBERED_KEYS, type QueueItem, type QueueLane } from "./queue-worker.ts";
 
 /** States of one mapped resource that wait for a mapper, at most: one that keeps failing must not collect them for ever. */
@@ -35,15 +35,15 @@ export interface MapJobsHost {
  * the mapper can tell it apart: a primary that it leaves has to be looked at as well as one that it comes to.
  */
 export class MapJobs {
-  readonly lane: QueueLane;
+  readonly kindQueue: QueueLane;
   readonly #host: MapJobsHost;
   readonly #mapping: DeclaredMapping;
 
-  constructor(mapping: DeclaredMapping, makeHost: (lane: QueueLane) => MapJobsHost) {
+  constructor(mapping: DeclaredMapping, makeHost: (kindQueue: QueueLane) => MapJobsHost) {
     this.#mapping = mapping;
     const outcomes = new OutcomeLog(REMEMBERED_KEYS);
-    this.lane = new Lane({ name: "map", input: mapping.input, outcomes, run: (item) => this.#run(item) });
-    this.#host = makeHost(this.lane);
+    this.kindQueue = new KindQueue({ name: "map", input: mapping.input, outcomes, run: (item) => this.#run(item) });
+    this.#host = makeHost(this.kindQueue);
   }
 
   route(): Route {
@@ -53,7 +53,7 @@ export class MapJobs {
         const { metadata, certain } = change;
         if (onlyDestroyReady && !certain && !isDestroyReady(metadata)) return;
         const before = onlyDestroyReady ? change.before.filter(isDestroyReady) : change.before;
-        const waiting = this.lane.find(metadata.id)?.value ?? NOTHING;
+        const waiting = this.kindQueue.find(metadata.id)?.value ?? NOTHING;
         this.#host.put(metadata.id, this.#merge(waiting, [...before, metadata], change.isBeforeCut), nowMs, change);
       },
       // What vanished can no longer be mapped, so any primary may be concerned.

@@ -19,8 +19,8 @@ import { sameInputKey, type DeclaredInput } from "../declared-input.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { explainItem } from "./explain-item.ts";
 import { itemContext, type SharedContext } from "./item-context.ts";
-import { ItemQueue, Lane } from "./item-queue.ts";
-import { ItemSettlement } from "./result-handler.ts";
+import { ItemQueue, KindQueue } from "./item-queue.ts";
+import { ResultHandler } from "./result-handler.ts";
 import { KindMap } from "../kind-map.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { PendingCalls } from "../pending-calls.ts";
@@ -78,7 +78,7 @@ export class QueueAdapter implements Adapter {
     this.finalizers = finalizers;
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
     const { clock, random, budget } = parts;
-    const settlement = new ItemSettlement({
+    const results = new ResultHandler({
       name,
       queue: this.#queue,
       metrics: this.#metrics,
@@ -88,7 +88,7 @@ export class QueueAdapter implements Adapter {
       signal,
       onBroken: (error) => this.#break(error),
     });
-    this.#dispatcher = new Dispatcher(this.#queue, settlement, concurrency, clock, budget);
+    this.#dispatcher = new Dispatcher(this.#queue, results, concurrency, clock, budget);
     for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
     this.#mapped = mappings.map((mapping) => this.#mapJobs(mapping));
   }
@@ -98,7 +98,7 @@ export class QueueAdapter implements Adapter {
 
   route(input: DeclaredInput): Route {
     if (input.kind === "primary") return this.#primaryRoute(input);
-    const jobs = this.#mapped.find(({ lane }) => sameInputKey(lane.job.input, input));
+    const jobs = this.#mapped.find(({ kindQueue }) => sameInputKey(kindQueue.job.input, input));
     if (jobs === undefined) throw new Error(`controller ${this.name} has no input for its route`);
     return jobs.route();
   }
@@ -125,7 +125,7 @@ export class QueueAdapter implements Adapter {
   activities(): readonly string[] {
     const items = this.#dispatcher
       .processing()
-      .map(({ lane, id }) => `${lane.job.name} of ${formatPointer({ ...lane.job.input, id })}`);
+      .map(({ kindQueue, id }) => `${kindQueue.job.name} of ${formatPointer({ ...kindQueue.job.input, id })}`);
     return [...items, ...this.#beside];
   }
 
@@ -135,10 +135,10 @@ export class QueueAdapter implements Adapter {
 
   explain(pointer: Pointer): ControllerExplanation {
     const { namespace, type } = pointer;
-    const ofKind = ({ lane: { job } }: MapJobs): boolean =>
+    const ofKind = ({ kindQueue: { job } }: MapJobs): boolean =>
       job.input.namespace === namespace && job.input.type === type;
-    const lane = this.#primaries.get(namespace, type) ?? this.#mapped.find(ofKind)?.lane;
-    return explainItem(this.name, lane, pointer.id, this.#parts.clock.monotonic());
+    const kindQueue = this.#primaries.get(namespace, type) ?? this.#mapped.find(ofKind)?.kindQueue;
+    return explainItem(this.name, kindQueue, pointer.id, this.#parts.clock.monotonic());
   }
 
   /** Ends the adapter, whose {@link start} then rejects. Only the first error counts. */
@@ -152,16 +152,16 @@ export class QueueAdapter implements Adapter {
       this.#metrics.itemsProcessed++;
       return this.#controller.reconcile(itemContext(this.#shared, item) as QueueReconcileContext);
     };
-    return new Lane({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
+    return new KindQueue({ name: "reconcile", input, outcomes: new OutcomeLog(REMEMBERED_KEYS), run });
   }
 
   #mapJobs(mapping: DeclaredMapping): MapJobs {
-    return new MapJobs(mapping, (lane) => ({
+    return new MapJobs(mapping, (kindQueue) => ({
       controller: this.#controller,
       metrics: this.#metrics,
       shared: this.#shared,
       put: (id, states, nowMs, change) => {
-        this.#queue.put(lane, id, states, nowMs, this.#isOwn(change));
+        this.#queue.put(kindQueue, id, states, nowMs, this.#isOwn(change));
         this.#woken();
       },
       putPrimary: (pointer, isOwn) => this.#putPrimary(pointer, isOwn),
@@ -171,16 +171,16 @@ export class QueueAdapter implements Adapter {
   }
 
   #putPrimary(pointer: Pointer, isOwn: IsOwn | undefined): void {
-    const lane = this.#primaries.get(pointer.namespace, pointer.type);
-    if (lane === undefined) throw new Error(`mapped to ${formatPointer(pointer)}, which is not of a primary kind`);
-    this.#queue.put(lane, pointer.id, NOTHING, this.#parts.clock.monotonic(), isOwn);
+    const kindQueue = this.#primaries.get(pointer.namespace, pointer.type);
+    if (kindQueue === undefined) throw new Error(`mapped to ${formatPointer(pointer)}, which is not of a primary kind`);
+    this.#queue.put(kindQueue, pointer.id, NOTHING, this.#parts.clock.monotonic(), isOwn);
   }
 
   /** Says so now and then: a key that its own controller wakes again and again rarely means to. */
-  #wokeItself({ lane, id, ownPuts }: QueueItem): void {
+  #wokeItself({ kindQueue, id, ownPuts }: QueueItem): void {
     this.#metrics.ownWakeUps++;
     if (!isWorthALine(ownPuts)) return;
-    const { namespace, type } = lane.job.input;
+    const { namespace, type } = kindQueue.job.input;
     this.#log.warn("controller wakes itself by its own writes", { namespace, type, id, times: ownPuts });
   }
 
@@ -190,10 +190,10 @@ export class QueueAdapter implements Adapter {
   }
 
   #primaryRoute(input: DeclaredInput): Route {
-    const lane = this.#primaries.get(input.namespace, input.type);
-    if (lane === undefined) throw new Error(`controller ${this.name} has no lane for its primary`);
+    const kindQueue = this.#primaries.get(input.namespace, input.type);
+    if (kindQueue === undefined) throw new Error(`controller ${this.name} has no kindQueue for its primary`);
     const put = (id: string, nowMs: number, isOwn?: IsOwn): void => {
-      this.#queue.put(lane, id, NOTHING, nowMs, isOwn);
+      this.#queue.put(kindQueue, id, NOTHING, nowMs, isOwn);
       this.#woken();
     };
     return {
@@ -220,14 +220,14 @@ export class QueueAdapter implements Adapter {
   async #fill(): Promise<void> {
     for (const { job } of this.#primaries.values()) {
       const { namespace, type } = job.input;
-      const lane = this.#primaries.get(namespace, type);
+      const kindQueue = this.#primaries.get(namespace, type);
       await retry(
         async () => {
           const list: ResourceList = await this.#state.list({ namespace, type });
           const ids = list.map(({ metadata }) => metadata.id);
           this.#parts.listed({ namespace, type }, ids);
           const nowMs = this.#parts.clock.monotonic();
-          if (lane !== undefined) for (const id of ids) this.#queue.put(lane, id, NOTHING, nowMs);
+          if (kindQueue !== undefined) for (const id of ids) this.#queue.put(kindQueue, id, NOTHING, nowMs);
           this.#woken();
         },
         this.#retryOptions(`listing ${type} for the initial fill failed`),

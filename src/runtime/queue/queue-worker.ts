@@ -1,15 +1,15 @@
 import type { ReconcileResult } from "../../controller/index.ts";
 import type { Metadata } from "../../resource/index.ts";
 import type { DeclaredInput } from "../declared-input.ts";
-import type { Item, Lane } from "./item-queue.ts";
+import type { Item, KindQueue } from "./item-queue.ts";
 import type { OutcomeLog } from "../explain/outcome-log.ts";
 
 type Result = Promise<ReconcileResult> | ReconcileResult;
 
-/** Keys of each lane whose last outcomes are kept. */
+/** Keys of each kind whose last outcomes are kept. */
 export const REMEMBERED_KEYS = 1000;
 
-/** What is done for the keys of a lane: reconcile them, or map them to others, which are reconciled. */
+/** What is done for the keys of a kind: reconcile them, or map them to others, which are reconciled. */
 export interface Job {
   readonly name: "reconcile" | "map";
   readonly input: DeclaredInput;
@@ -19,7 +19,7 @@ export interface Job {
 
 /** Maps need the metadata that the change came with; reconciles look at what is. */
 export type QueueItem = Item<readonly Metadata[], Job>;
-export type QueueLane = Lane<readonly Metadata[], Job>;
+export type QueueLane = KindQueue<readonly Metadata[], Job>;
 
 /** What a worker works for. */
 export interface WorkerHost {
@@ -44,7 +44,7 @@ export class QueueWorker {
     this.startedAtMs = nowMs;
     let result: ReconcileResult;
     try {
-      const answer = item.lane.job.run(item);
+      const answer = item.kindQueue.job.run(item);
       if (isThenable(answer)) {
         // A promise stays itself; of any other thenable only the first answer counts.
         Promise.resolve(answer).then(this.#ended, this.#failed);

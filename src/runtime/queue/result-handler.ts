@@ -3,7 +3,7 @@ import type { ReconcileResult } from "../../controller/index.ts";
 import type { Clock } from "../../clock/index.ts";
 import { Backoff } from "../../internal/backoff.ts";
 import { formatPointer, type Metadata } from "../../resource/index.ts";
-import type { ItemKeeper } from "./dispatcher.ts";
+import type { ItemOwner } from "./dispatcher.ts";
 import type { ItemQueue } from "./item-queue.ts";
 import { DONE, classifyResult, classifyThrown, type Verdict } from "../classify-outcome.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
@@ -21,13 +21,13 @@ export interface ItemSettlementInit {
   readonly onBroken: (error: unknown) => void;
 }
 
-/** What follows when a run of a queue item has ended: it is judged, counted, noted, logged, and released or put again. */
-export class ItemSettlement implements ItemKeeper {
+/** What follows when a run of a queue item has ended: it is classified, counted, noted, logged, and released or put again. */
+export class ResultHandler implements ItemOwner {
   readonly #name: string;
   readonly #queue: ItemQueue<readonly Metadata[], Job>;
   readonly #metrics: ControllerMetrics;
   readonly #log: Logger;
-  /** Nobody reads the log: then lines that come with every run are not even made. */
+  /** True when the log is not read: lines that come with every run are not even made. */
   readonly #quiet: boolean;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -53,7 +53,7 @@ export class ItemSettlement implements ItemKeeper {
     startedAtMs: number,
     nowMs: number,
   ): void {
-    const { job } = item.lane;
+    const { job } = item.kindQueue;
     const tookMs = nowMs - startedAtMs;
     if (job.name === "reconcile") this.#metrics.reconcileBusySeconds += tookMs / 1000;
     else this.#metrics.mapBusySeconds += tookMs / 1000;
@@ -71,13 +71,13 @@ export class ItemSettlement implements ItemKeeper {
   }
 
   #classify(
-    { lane, id }: QueueItem,
+    { kindQueue, id }: QueueItem,
     result: ReconcileResult,
     failure: { readonly thrown: unknown } | undefined,
   ): Verdict {
     // Most handlers return nothing: then no text is made either.
     if (failure === undefined && result === undefined) return DONE;
-    const { input, name } = lane.job;
+    const { input, name } = kindQueue.job;
     const handler = `${name} of ${formatPointer({ ...input, id })} in controller ${JSON.stringify(this.#name)}`;
     return failure === undefined
       ? classifyResult(result, handler)
@@ -103,23 +103,23 @@ export class ItemSettlement implements ItemKeeper {
   /** Keeps up the item's backoff. Gives the time until it is due again, if it is. */
   #delayAfter(verdict: Verdict, item: QueueItem): number | undefined {
     if (verdict.clearsBackoff) {
-      item.trouble = undefined;
+      item.failures = undefined;
       return verdict.afterMs;
     }
-    const trouble = (item.trouble ??= { backoff: new Backoff(this.#random), failure: undefined });
-    trouble.failure = verdict.error;
-    return verdict.afterMs ?? trouble.backoff.next();
+    const failures = (item.failures ??= { backoff: new Backoff(this.#random), failure: undefined });
+    failures.failure = verdict.error;
+    return verdict.afterMs ?? failures.backoff.next();
   }
 
-  #note({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
-    const { outcomes } = lane.job;
+  #note({ kindQueue, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
+    const { outcomes } = kindQueue.job;
     const { kind, error, reason = error?.message } = verdict;
     if (kind === "done") outcomes.succeeded(id, this.#clock.now(), tookMs);
     else outcomes.add(id, { kind, atMs: this.#clock.now(), tookMs, reason, againAfterMs: afterMs });
   }
 
-  #report({ lane, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
-    const { name, input } = lane.job;
+  #report({ kindQueue, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
+    const { name, input } = kindQueue.job;
     const { namespace, type } = input;
     const fields = {
       namespace,

@@ -26,7 +26,7 @@ export const removeFinalizers = (
   names: readonly string[],
 ): Promise<void> => changeFinalizers(core, clock, pointer, (list) => withoutFinalizers(list, ...names));
 
-/** Changes finalizers in the name of whoever owns the resource, in any phase, without touching its spec. */
+/** Changes finalizers in the name of the owner, in any phase, without touching its spec. */
 async function changeFinalizers(
   core: Pick<CoreState, "get" | "update">,
   clock: Pick<Clock, "defer">,

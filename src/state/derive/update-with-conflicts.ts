@@ -22,7 +22,7 @@ export interface Derivation {
   readonly pointer: Pointer;
   /** What to write; the very same resource when there is nothing to write. Runs once for each attempt. */
   readonly derive: (current: Resource) => Resource | Promise<Resource>;
-  /** `stored` writes in the name of whoever owns the resource. */
+  /** `stored` writes in the name of the owner. */
   readonly owner: { readonly name: string | undefined } | "stored";
   readonly expectedPhase: ExpectedPhase;
   readonly signal: AbortSignal | undefined;

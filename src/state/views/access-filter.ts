@@ -148,7 +148,7 @@ export class AccessFilter implements CoreState {
   }
 }
 
-/** A resource that nobody can change between the judgement and the write. */
+/** A resource that cannot change between the decision and the write. */
 function fix(resource: Resource): Resource {
   return isSealed(resource) ? resource : sealResource(createMetadata(resource.metadata), resource.spec, undefined);
 }

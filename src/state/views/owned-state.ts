@@ -26,7 +26,7 @@ export interface OwnedModifyOptions extends OwnedCreateOptions {
 
 /** Options of {@link OwnedState.destroy}. */
 export interface OwnedDestroyOptions extends CallOptions {
-  /** Acts for this owner; the empty string is nobody. Default: the view's owner. */
+  /** Acts for this owner; the empty string is none. Default: the view's owner. */
   readonly owner?: string | undefined;
 }
 

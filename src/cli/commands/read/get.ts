@@ -131,7 +131,7 @@ async function read(
   return shown;
 }
 
-/** A full name that nobody described and of which there is nothing is more likely a mistake than an empty kind. */
+/** A full name without a definition and of which there is nothing is more likely a mistake than an empty kind. */
 const undescribed = ({ type }: NamedKind): CliError =>
   notFoundError(`type ${type} is not described, and there is no resource of it; -n chooses the namespace`);
 

@@ -14,7 +14,7 @@ export interface ServeOptions {
   readonly listen: readonly string[];
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Authorities of clients; without a certificate of theirs nobody gets in. */
+  /** Authorities of clients; without a certificate of theirs no client gets in. */
   readonly clientCa?: string | undefined;
   /** File of bearer tokens, one a line. */
   readonly tokenFile?: string | undefined;
@@ -102,6 +102,6 @@ async function readTokens(
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-  if (tokens.length === 0) throw usageError("the token file has no token, so that nobody could get in");
+  if (tokens.length === 0) throw usageError("the token file holds no token, so no client could get in");
   return tokens;
 }

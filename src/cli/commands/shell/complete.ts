@@ -104,7 +104,7 @@ async function contextsOf(session: Session): Promise<readonly Candidate[]> {
     const { contexts } = await readContexts(session.plain({}));
     return Object.entries(contexts).map(([name, { endpoint }]) => [name, endpoint]);
   } catch {
-    return []; // Whoever presses the tab key wants words, not errors.
+    return []; // The tab key asks for words, not for errors.
   }
 }
 
@@ -219,7 +219,7 @@ async function ask(
       return ExitCode.ok;
     });
   } catch {
-    return []; // Whoever presses the tab key wants words, not errors.
+    return []; // The tab key asks for words, not for errors.
   }
   return answer;
 }

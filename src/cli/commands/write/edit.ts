@@ -32,7 +32,7 @@ const HEADER = `# Spec, labels, annotations and finalizers can be changed. Save 
 `;
 
 /**
- * Opens a resource as YAML in the user's editor, and writes what changed if nobody else wrote meanwhile. After a mistake
+ * Opens a resource as YAML in the user's editor, and writes what changed unless it has changed meanwhile. After a mistake
  * the editor opens again; the text is kept whenever it could not be written.
  */
 export async function edit(context: WriteContext, options: EditOptions): Promise<ExitCode> {

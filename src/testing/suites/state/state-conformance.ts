@@ -19,7 +19,7 @@ import type { TestApi } from "../test-api.ts";
 export interface StateSuiteOptions {
   /**
    * Opens a State for one test; the suite disposes of it. It must be empty, or `namespaces` must give names that
-   * nobody has used before.
+   * were not used before.
    */
   readonly newState: () => CoreState | Promise<CoreState>;
   /**

@@ -31,7 +31,7 @@ function assertFrozen(resource: Resource, where: string): void {
   for (const [what, write] of writes) assert.throws(write, TypeError, `${what} of ${where} can be written to`);
 }
 
-/** What is read is a value: nobody can change it, and it is what was written. */
+/** What is read is a value: it cannot change, and it is what was written. */
 export const values: readonly Scenario[] = [
   {
     name: "[state 183] a write through a read result, a list item or an event throws, and changes nothing",

@@ -165,7 +165,7 @@ export const watchLifetime: readonly Scenario[] = [
   },
 
   {
-    name: "a watch of a type that nobody used works",
+    name: "a watch of an unused type works",
     run: async (world) => {
       const type = Int.in(world.namespace);
       const watch = world.use(await world.state.watchKind(type, { bootstrap: true }));
