@@ -11,7 +11,7 @@ export class CliError extends Error {
   }
 }
 
-/** The command line makes no sense; the process ends with 2. */
+/** The command line cannot be understood; the process ends with 2. */
 export const usageError = (message: string, options?: ErrorOptions): CliError => new CliError(2, message, options);
 
 /** What was asked for does not exist; the process ends with 3. */

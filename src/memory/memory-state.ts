@@ -4,7 +4,7 @@ import { resolveMemoryOptions, type MemoryStateOptions } from "./memory-options.
 
 /** A State in the memory of this process: every namespace exists, and is empty until something is created in it. */
 export class MemoryState extends WrappedState {
-  /** @throws {RangeError} for a history bound that makes no sense. */
+  /** @throws {RangeError} for a history bound out of its range. */
   constructor(options?: MemoryStateOptions) {
     const resolved = resolveMemoryOptions(options);
     const shared = createSharedParts(resolved.clock);

@@ -18,7 +18,7 @@ const FIELDS: ReadonlySet<string> = new Set([
 /**
  * A control plane in one piece: what `homeostat.config.ts` exports and `homeostat run` runs. Nothing starts yet.
  *
- * @throws {TypeError} for a definition that makes no sense; the message names the field.
+ * @throws {TypeError} for an invalid definition; the message names the field.
  */
 export function defineControlPlane(init: ControlPlaneInit): ControlPlane {
   if (typeof init !== "object" || init === null) throw new TypeError("defineControlPlane needs an object");

@@ -50,7 +50,7 @@ export interface ResolvedRuntimeOptions {
   readonly yieldEvery: number;
 }
 
-/** @throws {RangeError} for a number that makes no sense. */
+/** @throws {RangeError} for a number out of its range. */
 export function resolveRuntimeOptions(options: RuntimeOptions): ResolvedRuntimeOptions {
   const { shutdownGraceMs = 10_000, yieldEvery = 500, metrics = true, changeRateLimit } = options;
   if (!(shutdownGraceMs >= 0)) {

@@ -51,7 +51,7 @@ export class Runtime implements AsyncDisposable {
   #run: Promise<void> | undefined;
 
   /**
-   * @throws {RegistrationError} when `options.controllers` conflict. @throws {RangeError} for a number that makes no sense.
+   * @throws {RegistrationError} when `options.controllers` conflict. @throws {RangeError} for a number out of its range.
    */
   constructor(state: CoreState, options: RuntimeOptions = {}) {
     this.#core = state;

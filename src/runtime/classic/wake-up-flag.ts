@@ -52,7 +52,7 @@ export class WakeUpFlag {
     this.#wake();
   }
 
-  /** Nothing is taken any more; who waits is told so. What is in the slot stays. */
+  /** Nothing is taken any more, and waiters are notified. What is in the slot stays. */
   close(): void {
     this.#closed = true;
     this.#wake();
