@@ -1,3 +1,4 @@
+import { isThenable } from "../internal/thenable.ts";
 import type { Metadata } from "./metadata/metadata.ts";
 import { MetadataDraft } from "./metadata/metadata-draft.ts";
 import { draftOf, samePlain, type Draft, type Immutable } from "./spec/plain-data.ts";
@@ -36,7 +37,8 @@ export async function changeResource<Spec>(
   const metadata = new MetadataDraft(resource.metadata);
   const draft = draftOf(resource.spec) as Draft<Spec>;
   const returned = change(draft, metadata);
-  const settled = isPromise(returned) ? await returned : returned;
+  // Plain data holds no functions, so nothing but a promise has a `then` method.
+  const settled = isThenable(returned) ? await returned : returned;
   const spec = settled === undefined ? draft : settled;
   const sealed = metadata.seal();
   if (samePlain(spec, resource.spec)) return withSealedMetadata(resource, sealed);
@@ -47,9 +49,4 @@ export async function changeResource<Spec>(
 
 function withSealedMetadata<Spec>(resource: Resource<Spec>, sealed: Metadata): Resource<Spec> {
   return sealed === resource.metadata ? resource : replaceMetadata(resource, sealed);
-}
-
-/** Plain data holds no functions, so nothing but a promise has a `then` method. */
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

@@ -1,3 +1,4 @@
+import { LazySignal } from "../../internal/lazy-signal.ts";
 import type { Expiring } from "../../clock/index.ts";
 import { GrpcError, Status, type DuplexCall, type Metadata, type Peer, type ServerCall } from "../../rpc/index.ts";
 import { pathOf } from "../rpc.ts";
@@ -18,8 +19,7 @@ export class SessionCall implements ServerCall, Expiring {
   readonly message: Uint8Array;
   readonly deadlineAt: number;
   readonly #session: SessionHost;
-  #controller: AbortController | undefined;
-  #ended: GrpcError | undefined;
+  readonly #cancelled = new LazySignal();
   readonly #onEnd: (call: SessionCall, reason: GrpcError) => void;
 
   /** @param onEnd - Called once when the call ends before its handler does: by its deadline, or by {@link cancel}. */
@@ -58,11 +58,7 @@ export class SessionCall implements ServerCall, Expiring {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#ended !== undefined) this.#controller.abort(this.#ended);
-    }
-    return this.#controller.signal;
+    return this.#cancelled.signal;
   }
 
   get hasRoom(): boolean {
@@ -71,11 +67,11 @@ export class SessionCall implements ServerCall, Expiring {
 
   /** True when it was ended before its handler was done: no one waits for a response. */
   get isOver(): boolean {
-    return this.#ended !== undefined;
+    return this.#cancelled.aborted;
   }
 
   drained(): Promise<void> {
-    return this.#ended === undefined ? this.#session.drained() : Promise.reject(this.#ended);
+    return this.isOver ? Promise.reject(this.#cancelled.reason) : this.#session.drained();
   }
 
   setTrailers(): void {
@@ -87,9 +83,6 @@ export class SessionCall implements ServerCall, Expiring {
   }
 
   cancel(reason: GrpcError): void {
-    if (this.#ended !== undefined) return;
-    this.#ended = reason;
-    this.#controller?.abort(reason);
-    this.#onEnd(this, reason);
+    if (this.#cancelled.abort(reason)) this.#onEnd(this, reason);
   }
 }

@@ -1,16 +1,18 @@
 import { isCancellation } from "../../internal/cancellation.ts";
+import { LazySignal } from "../../internal/lazy-signal.ts";
+import { settle } from "../../internal/thenable.ts";
 import { toError } from "../../internal/to-error.ts";
-import type { Timer } from "../../clock/index.ts";
 import { GrpcError } from "../grpc-error.ts";
-import { parseTimeout } from "../grpc-timeout.ts";
 import { ResetCode, type ServerStream, type StreamEnd, type StreamEvents } from "../http2/http2.ts";
-import { describeHttp2Code } from "../http2/http2-codes.ts";
 import { FramedMessages } from "../message-frame.ts";
 import { Metadata, type MetadataInit } from "../metadata.ts";
+import { abandonReason } from "./abandon-reason.ts";
+import { CallDeadline } from "./call-deadline.ts";
 import { CallResponse } from "./call-response.ts";
 import type { OutgoingBudget, RoomWaiter } from "./outgoing-budget.ts";
 import type { Peer } from "../peer.ts";
 import type { CallHost, RunningCall } from "./call-host.ts";
+import { openRequest } from "./open-request.ts";
 import { RequestMessage } from "./request-message.ts";
 import { RequestMessages } from "./request-messages.ts";
 import type { DuplexCall, OnShutdown, ServerMethod, ServerStreamCall } from "./server-method.ts";
@@ -42,20 +44,19 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
   #ended = false;
   #authorized = false;
   #started = false;
-  /** Why no client waits for a response any more. */
-  #cancelled: GrpcError | undefined;
-  #controller: AbortController | undefined;
+  /** Aborts when no client waits for a response any more. */
+  readonly #cancelled = new LazySignal();
+  readonly #deadline: CallDeadline;
   #answered = false;
   #closed = false;
   #settled = false;
-  #deadline: Timer | undefined;
-  #deadlineAt: number | undefined;
 
   constructor(path: string, method: ServerMethod, stream: ServerStream, host: CallHost) {
     this.path = path;
     this.#method = method;
     this.#stream = stream;
     this.#host = host;
+    this.#deadline = new CallDeadline(host.clock);
     this.#budget = host.budgets[method.kind === "serverStream" ? "serverStream" : "unary"];
     this.#response = new CallResponse(path, stream, this.#budget, host);
   }
@@ -73,15 +74,11 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled);
-    }
-    return this.#controller.signal;
+    return this.#cancelled.signal;
   }
 
   get remainingMs(): number | undefined {
-    return this.#deadlineAt === undefined ? undefined : Math.max(0, this.#deadlineAt - this.#host.clock.monotonic());
+    return this.#deadline.remainingMs;
   }
 
   get onShutdown(): OnShutdown {
@@ -108,39 +105,31 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
   }
 
   drained(): Promise<void> {
-    if (this.#cancelled !== undefined) return Promise.reject(this.#cancelled);
+    if (this.#cancelled.aborted) return Promise.reject(this.#cancelled.reason);
     return this.#response.drained();
   }
 
   /** Begins to receive. Called once, in the task in which the stream arrived. */
   start(): void {
     this.#stream.listen(this);
-    const { "grpc-timeout": timeout, "grpc-encoding": encoding } = this.#stream.headers;
+    const timeout = this.#stream.headers["grpc-timeout"];
     try {
-      this.#request = this.#openRequest(encoding?.toString());
+      this.#request = openRequest(this, this.#method, this.#stream, this.#host);
+      if (timeout !== undefined && !this.#deadline.start(String(timeout), () => this.#expire())) return;
     } catch (error) {
       this.#fail(error);
       return;
     }
-    if (timeout !== undefined && !this.#startDeadline(String(timeout))) return;
     const { authorize } = this.#host;
     if (authorize === undefined) {
       this.#authorize(undefined);
       return;
     }
-    try {
-      const identity = authorize(this);
-      if (isThenable(identity)) {
-        Promise.resolve(identity).then(
-          (value) => this.#authorize(value),
-          (error: unknown) => this.#fail(error),
-        );
-      } else {
-        this.#authorize(identity);
-      }
-    } catch (error) {
-      this.#fail(error);
-    }
+    settle(
+      () => authorize(this),
+      (identity) => this.#authorize(identity),
+      (error) => this.#fail(error),
+    );
   }
 
   onData(bytes: Uint8Array): void {
@@ -167,7 +156,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
   onClose(end: StreamEnd): void {
     this.#closed = true;
     if (!this.#started) this.#settled = true;
-    if (this.#response.isOpen || !this.#settled) this.#abandon(reasonOf(end));
+    if (this.#response.isOpen || !this.#settled) this.#abandon(abandonReason(end));
     this.#release();
     this.#checkDone();
   }
@@ -202,27 +191,6 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
     if (this.#request instanceof RequestMessages) this.#request.stop();
   }
 
-  #openRequest(encoding: string | undefined): RequestMessage | RequestMessages {
-    if (this.#method.kind !== "duplex") return new RequestMessage(this.path, encoding, this.#host);
-    return new RequestMessages(this.#stream, encoding, this.#host);
-  }
-
-  #startDeadline(timeout: string): boolean {
-    const ms = parseTimeout(timeout);
-    if (ms === undefined) {
-      this.#fail(new GrpcError(Status.internal, `malformed grpc-timeout ${JSON.stringify(timeout.slice(0, 20))}`));
-      return false;
-    }
-    if (ms === 0) {
-      this.#expire();
-      return false;
-    }
-    const { clock } = this.#host;
-    this.#deadlineAt = clock.monotonic() + ms;
-    this.#deadline = clock.schedule(ms, () => this.#expire());
-    return true;
-  }
-
   #expire(): void {
     // A piece that does not leave would hold the status back for as long as the client does not read.
     const stuck = this.#response.isWriting;
@@ -255,19 +223,11 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
     this.#request?.handOver(staysLong);
     // The client learns that it may send before there is anything to answer.
     if (this.#method.kind === "duplex") this.#response.begin();
-    try {
-      const result = this.#method.handler(this);
-      if (isThenable(result)) {
-        Promise.resolve(result).then(
-          (value) => this.#succeed(value),
-          (error: unknown) => this.#fail(error),
-        );
-      } else {
-        this.#succeed(result);
-      }
-    } catch (error) {
-      this.#fail(error);
-    }
+    settle<Uint8Array | void>(
+      () => this.#method.handler(this),
+      (value) => this.#succeed(value),
+      (error) => this.#fail(error),
+    );
   }
 
   #inflate(request: RequestMessage): void {
@@ -299,7 +259,7 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
     const isStatus = error instanceof GrpcError && error.code !== Status.ok;
     if (this.#answered || this.#closed) {
       // There is no one to tell. A status, or an abort, is no failure.
-      if (!isStatus && !isCancellation(error, this.#controller?.signal)) this.#host.logFailure(this, error);
+      if (!isStatus && !isCancellation(error, this.#cancelled.asked)) this.#host.logFailure(this, error);
     } else {
       if (!isStatus) this.#host.logFailure(this, error);
       this.#answer(isStatus ? error : new GrpcError(Status.unknown, error.message));
@@ -315,11 +275,9 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
 
   /** Tells the handler that no client waits for it any more. */
   #abandon(reason: GrpcError): void {
-    if (this.#cancelled !== undefined) return;
-    this.#cancelled = reason;
+    if (!this.#cancelled.abort(reason)) return;
     if (this.#request instanceof RequestMessages) this.#request.fail(reason);
     this.#response.stop(reason);
-    this.#controller?.abort(reason);
   }
 
   #settle(): void {
@@ -334,24 +292,11 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
       this.#response.hold(0);
       this.#response.reserve(0);
     }
-    this.#deadline?.cancel();
-    this.#deadline = undefined;
+    this.#deadline.cancel();
     this.#request?.release();
   }
 
   #checkDone(): void {
     if (this.#closed && this.#settled) this.#host.done(this);
   }
-}
-
-function reasonOf(end: StreamEnd): GrpcError {
-  if (end.kind === "lost") return new GrpcError(Status.unavailable, end.reason);
-  if (end.kind === "finished") return new GrpcError(Status.cancelled, "the call is over");
-  const isPlain = end.code === ResetCode.cancel || end.code === ResetCode.noError;
-  const how = isPlain ? "cancelled the call" : `reset the call: ${describeHttp2Code(end.code)}`;
-  return new GrpcError(Status.cancelled, `the client ${how}`);
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

@@ -1,3 +1,4 @@
+import { isThenable } from "../../internal/thenable.ts";
 import type { ReconcileResult } from "../../controller/index.ts";
 import type { Metadata } from "../../resource/index.ts";
 import type { DeclaredInput } from "../declared-input.ts";
@@ -70,8 +71,4 @@ export class QueueWorker {
     this.#item = undefined;
     return item;
   }
-}
-
-function isThenable(result: Result): result is Promise<ReconcileResult> {
-  return typeof result === "object" && result !== null && "then" in result && typeof result.then === "function";
 }
