@@ -11,7 +11,7 @@ export { askServerVersion } from "./client/ask-server-version.ts";
 export { connect } from "./client/connect.ts";
 export type { ServerVersion } from "./server-version.ts";
 export type { ConnectOptions, WatchInterruption, WatchResumption } from "./client/client-options.ts";
-export type { WatchRetryOptions } from "./client/watch-retry.ts";
+export type { WatchRetryOptions } from "./client/watch/watch-retry.ts";
 export { accessDenied } from "./server/access-denied.ts";
 export { server, type StateServer } from "./server/state-server.ts";
 export type { BearerToken } from "./server/bearer-tokens.ts";

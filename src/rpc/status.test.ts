@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { GrpcError, isGrpcError } from "./grpc-error.ts";
 import { Metadata } from "./metadata.ts";
 import { parseStatus, Status, statusName, statusOfHttp } from "./status.ts";
-import { okTrailers, statusTrailers } from "./server/status-trailers.ts";
+import { okTrailers, statusTrailers } from "./server/response/status-trailers.ts";
 
 describe("status", () => {
   test.each([

@@ -11,7 +11,7 @@ import type { KindMap } from "./kind-map.ts";
 import type { ControllerMetrics } from "./metrics/metrics.ts";
 import type { Outcome } from "./explain/outcome-log.ts";
 import type { RateLimit } from "./rate-limiter.ts";
-import type { WriteLedger } from "./write-ledger.ts";
+import type { WriteLedger } from "./causes/write-ledger.ts";
 import type { TurnBudget } from "./turn-budget.ts";
 
 /** Where the changes of one input go: to a flag, or to a queue. It must not block, throw or call the controller. */

@@ -1,5 +1,5 @@
 import type { Metadata } from "../resource/index.ts";
-import type { Cause } from "./cause.ts";
+import type { Cause } from "./causes/cause.ts";
 
 /** A change of one resource: whatever happened to it since the last delivery. */
 export interface Change {

@@ -7,7 +7,7 @@ export type { Graph } from "./graph/graph.ts";
 export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics/metrics.ts";
 export type { Outcome } from "./explain/outcome-log.ts";
 export type { RateLimit } from "./rate-limiter.ts";
-export type { HeldFinalizer } from "./held-finalizers.ts";
+export type { HeldFinalizer } from "./registration/held-finalizers.ts";
 export { RegistrationCode, RegistrationError } from "./registration-error.ts";
 export type { RuntimeOptions } from "./runtime-options.ts";
 export { StopTimeoutError } from "./stop-timeout-error.ts";

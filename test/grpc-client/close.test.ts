@@ -1,5 +1,4 @@
-import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket, type AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../src/clock/index.ts";
 import { connect } from "../../src/grpc/index.ts";

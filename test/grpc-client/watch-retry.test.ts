@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WatchRetry, resolveWatchRetry } from "../../src/grpc/client/watch-retry.ts";
+import { WatchRetry, resolveWatchRetry } from "../../src/grpc/client/watch/watch-retry.ts";
 import { GrpcError, Status } from "../../src/rpc/index.ts";
 import { equal, hasCode, isInvalidBookmark } from "../../src/resource/index.ts";
 import type { Event, Watch } from "../../src/state/index.ts";

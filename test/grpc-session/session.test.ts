@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { accessDenied, GrpcError, isGrpcError, Status } from "../../src/grpc/index.ts";
-import { GrpcServer } from "../../src/rpc/index.ts";
+import { accessDenied } from "../../src/grpc/index.ts";
+import { GrpcError, isGrpcError, Status, GrpcServer } from "../../src/rpc/index.ts";
 import { hasCode, StateError, withSpec } from "../../src/resource/index.ts";
 import type { CoreState, State } from "../../src/state/index.ts";
 import { InterceptedState } from "../../src/testing/index.ts";

@@ -2,7 +2,7 @@ import { type Clock, SystemClock } from "../../clock/index.ts";
 import { type Logger, silentLogger } from "../../log/index.ts";
 import { type AnyResourceType, type Kind, TypeRegistry } from "../../resource/index.ts";
 import type { ChannelState, ClientTls, MetadataInit } from "../../rpc/index.ts";
-import { type ResolvedWatchRetry, resolveWatchRetry, type WatchRetryOptions } from "./watch-retry.ts";
+import { type ResolvedWatchRetry, resolveWatchRetry, type WatchRetryOptions } from "./watch/watch-retry.ts";
 
 /** A watch whose connection broke, and which is to be opened again. */
 export interface WatchInterruption {

@@ -1,7 +1,7 @@
 import { formatPointer, StateError, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
 import type { Event } from "../../state/index.ts";
 import type { UnknownEvent } from "../messages/event-decoder.ts";
-import type { WatchTarget } from "./watch-target.ts";
+import type { WatchTarget } from "./watch/watch-target.ts";
 
 /**
  * A resource that the server gave for another than was asked for would be taken for that one by everything behind.

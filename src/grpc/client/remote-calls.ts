@@ -11,11 +11,11 @@ import type { ResolvedClientOptions } from "./client-options.ts";
 import { expectEvents, expectKind } from "./expect-address.ts";
 import { SessionWire, type SessionChannel } from "./session-wire.ts";
 import { StallGuard } from "./stall-guard.ts";
-import { WakeableSleeps } from "./wakeable-sleeps.ts";
-import { WatchFeed, type WatchHost } from "./watch-feed.ts";
-import { WatchRetry } from "./watch-retry.ts";
-import { WatchStream } from "./watch-stream.ts";
-import { describeTarget, type WatchTarget } from "./watch-target.ts";
+import { WakeableSleeps } from "./watch/wakeable-sleeps.ts";
+import { WatchFeed, type WatchHost } from "./watch/watch-feed.ts";
+import { WatchRetry } from "./watch/watch-retry.ts";
+import { WatchStream } from "./watch/watch-stream.ts";
+import { describeTarget, type WatchTarget } from "./watch/watch-target.ts";
 
 /** One resource that is not what its type asks for must not hide all others of its kind. */
 const LENIENT = { lenient: true } as const;

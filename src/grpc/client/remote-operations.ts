@@ -26,12 +26,12 @@ import { encodeCreateRequest, encodeUpdateRequest } from "../messages/write-requ
 import { Rpc } from "../rpc.ts";
 import type { LifeCheck } from "./life-check.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
-import { BatchWatch, EventWatch } from "./remote-watch.ts";
-import type { WatchFeed } from "./watch-feed.ts";
+import { BatchWatch, EventWatch } from "./watch/remote-watch.ts";
+import type { WatchFeed } from "./watch/watch-feed.ts";
 import { stamped } from "./stamped.ts";
 import { CREATED_RESOURCE_TAG, readStored, type SentResource, UPDATED_RESOURCE_TAG } from "./stored-resource.ts";
 import { expectPointer } from "./expect-address.ts";
-import { kindTargetOf, targetOf } from "./watch-target.ts";
+import { kindTargetOf, targetOf } from "./watch/watch-target.ts";
 
 /** The operations that every server has. */
 export class RemoteOperations implements CoreState {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock/index.ts";
-import type { MessageInflater } from "./message-inflater.ts";
-import type { OutgoingBudget } from "./outgoing-budget.ts";
+import type { MessageInflater } from "./request/message-inflater.ts";
+import type { OutgoingBudget } from "./response/outgoing-budget.ts";
 import type { HeaderFields } from "../metadata.ts";
 import type { Peer } from "../peer.ts";
 import type { GrpcError } from "../grpc-error.ts";

@@ -8,13 +8,13 @@ import { FramedMessages } from "../message-frame.ts";
 import { Metadata, type MetadataInit } from "../metadata.ts";
 import { abandonReason } from "./abandon-reason.ts";
 import { CallDeadline } from "./call-deadline.ts";
-import { CallResponse } from "./call-response.ts";
-import type { OutgoingBudget, RoomWaiter } from "./outgoing-budget.ts";
+import { CallResponse } from "./response/call-response.ts";
+import type { OutgoingBudget, RoomWaiter } from "./response/outgoing-budget.ts";
 import type { Peer } from "../peer.ts";
 import type { CallHost, RunningCall } from "./call-host.ts";
-import { openRequest } from "./open-request.ts";
-import { RequestMessage } from "./request-message.ts";
-import { RequestMessages } from "./request-messages.ts";
+import { openRequest } from "./request/open-request.ts";
+import { RequestMessage } from "./request/request-message.ts";
+import { RequestMessages } from "./request/request-messages.ts";
 import type { DuplexCall, OnShutdown, ServerMethod, ServerStreamCall } from "./server-method.ts";
 import { Status } from "../status.ts";
 

@@ -3,14 +3,14 @@ import type { Logger } from "../../log/index.ts";
 import type { Authorize, CallHost, CallLimits, RunningCall } from "./call-host.ts";
 import { GrpcError } from "../grpc-error.ts";
 import type { ServerConnection, ServerConnectionEvents, ServerStream } from "../http2/http2.ts";
-import { MessageInflater } from "./message-inflater.ts";
+import { MessageInflater } from "./request/message-inflater.ts";
 import type { HeaderFields } from "../metadata.ts";
 import type { Peer } from "../peer.ts";
 import type { Newcomers } from "./newcomers.ts";
-import { BUDGET_BYTES, OutgoingBudget } from "./outgoing-budget.ts";
+import { BUDGET_BYTES, OutgoingBudget } from "./response/outgoing-budget.ts";
 import { GrpcCall } from "./server-call.ts";
 import type { ServerCall, ServerMethod } from "./server-method.ts";
-import { RESPONSE_HEADERS, statusTrailers } from "./status-trailers.ts";
+import { RESPONSE_HEADERS, statusTrailers } from "./response/status-trailers.ts";
 import { Status } from "../status.ts";
 
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;

@@ -2,7 +2,7 @@ import { type Clock, SystemClock } from "../../clock/index.ts";
 import { type Logger, silentLogger } from "../../log/index.ts";
 import type { Authorize } from "./call-host.ts";
 import type { HeaderFields } from "../metadata.ts";
-import { RESPONSE_HEADERS } from "./status-trailers.ts";
+import { RESPONSE_HEADERS } from "./response/status-trailers.ts";
 import type { ServerMethod } from "./server-method.ts";
 
 /** Options of a {@link GrpcServer}. Bounds that are reached end a call with RESOURCE_EXHAUSTED. */

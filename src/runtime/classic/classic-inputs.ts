@@ -1,7 +1,7 @@
 import type { Input } from "../../controller/index.ts";
 import type { Kind } from "../../resource/index.ts";
 import type { AdapterParts, DeclaredClassic } from "../adapter.ts";
-import { declareClassicInputs } from "../declare-controller.ts";
+import { declareClassicInputs } from "../registration/declare-controller.ts";
 import { formatInput, type DeclaredInput } from "../declared-input.ts";
 import { Access } from "../guard/access.ts";
 import { RegistrationError } from "../registration-error.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock/index.ts";
-import { WakeUpCauses, type IsOwn } from "../wake-up-causes.ts";
+import { WakeUpCauses, type IsOwn } from "../causes/wake-up-causes.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 
 /**

@@ -17,7 +17,7 @@ import type { KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
 import type { PendingCalls } from "../pending-calls.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
-import type { WriteLedger, Written } from "../write-ledger.ts";
+import type { WriteLedger, Written } from "../causes/write-ledger.ts";
 import type { OwnWrites } from "../cache/own-writes.ts";
 
 /**

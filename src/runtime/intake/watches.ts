@@ -5,7 +5,7 @@ import { getOrNull, type CoreState } from "../../state/index.ts";
 import type { Adapter } from "../adapter.ts";
 import type { DeclaredInput } from "../declared-input.ts";
 import type { DependencyGraph } from "../graph/dependency-graph.ts";
-import type { WriteLedger } from "../write-ledger.ts";
+import type { WriteLedger } from "../causes/write-ledger.ts";
 import { KindCache, type CacheOrigin } from "../cache/kind-cache.ts";
 import { KindEventSource, type EventSourceHost } from "./event-source.ts";
 import { KindMap } from "../kind-map.ts";

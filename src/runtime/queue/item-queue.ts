@@ -1,4 +1,4 @@
-import { WakeUpCauses, type IsOwn } from "../wake-up-causes.ts";
+import { WakeUpCauses, type IsOwn } from "../causes/wake-up-causes.ts";
 import type { Backoff } from "../../internal/backoff.ts";
 import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
 

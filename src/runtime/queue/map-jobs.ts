@@ -5,7 +5,7 @@ import type { Change } from "../change.ts";
 import { withState } from "../mapper-view.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
-import type { IsOwn } from "../wake-up-causes.ts";
+import type { IsOwn } from "../causes/wake-up-causes.ts";
 import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
 import { KindQueue } from "./item-queue.ts";
 import { REMEMBERED_KEYS, type QueueItem, type QueueLane } from "./queue-worker.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../../log/index.ts";
 import type { QueueController, QueueReconcileContext } from "../../controller/index.ts";
 import type { Change } from "../change.ts";
-import { isWorthALine, type IsOwn } from "../wake-up-causes.ts";
+import { isWorthALine, type IsOwn } from "../causes/wake-up-causes.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
 import { toError } from "../../internal/to-error.ts";
 import { formatPointer, type Metadata, type Pointer } from "../../resource/index.ts";

@@ -5,7 +5,7 @@ import { Backoff } from "../../internal/backoff.ts";
 import { formatPointer, type Metadata } from "../../resource/index.ts";
 import type { ItemOwner } from "./dispatcher.ts";
 import type { ItemQueue } from "./item-queue.ts";
-import { DONE, classifyResult, classifyThrown, type Verdict } from "../classify-outcome.ts";
+import { DONE, classifyResult, classifyThrown, type Verdict } from "../explain/classify-outcome.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { Job, QueueItem } from "./queue-worker.ts";
 

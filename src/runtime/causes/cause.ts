@@ -1,4 +1,4 @@
-import type { Metadata } from "../resource/index.ts";
+import type { Metadata } from "../../resource/index.ts";
 import type { WriteLedger, Written } from "./write-ledger.ts";
 
 /** Events of one change whose writer is not known yet, at most. More of them count as somebody else's. */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../clock/index.ts";
+import type { Clock, Timer } from "../../../clock/index.ts";
 
 /** What may wait to be sent before nothing more is encoded: by unary calls, and by streams. Unit: bytes. */
 export const BUDGET_BYTES: Readonly<Record<"unary" | "serverStream", number>> = {

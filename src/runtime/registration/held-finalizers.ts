@@ -1,7 +1,7 @@
-import type { Logger } from "../log/index.ts";
-import { formatPointer, isNotFound, type Pointer, type Resource } from "../resource/index.ts";
-import type { CoreState } from "../state/index.ts";
-import type { DeclaredInput } from "./declared-input.ts";
+import type { Logger } from "../../log/index.ts";
+import { formatPointer, isNotFound, type Pointer, type Resource } from "../../resource/index.ts";
+import type { CoreState } from "../../state/index.ts";
+import type { DeclaredInput } from "../declared-input.ts";
 
 /** A finalizer that a controller left on a resource when it was unregistered: the resource cannot go until it is removed. */
 export interface HeldFinalizer {

@@ -6,12 +6,12 @@ import {
   type Input,
   type Output,
   type QueueController,
-} from "../controller/index.ts";
-import type { AnyResourceType } from "../resource/index.ts";
-import type { DeclaredClassic, DeclaredQueue } from "./adapter.ts";
-import { declareInput, formatInput, sameInputKey, type DeclaredInput } from "./declared-input.ts";
-import { duplicateInput, type DeclaredOutput } from "./graph/dependency-graph.ts";
-import { RegistrationError, type RegistrationCode } from "./registration-error.ts";
+} from "../../controller/index.ts";
+import type { AnyResourceType } from "../../resource/index.ts";
+import type { DeclaredClassic, DeclaredQueue } from "../adapter.ts";
+import { declareInput, formatInput, sameInputKey, type DeclaredInput } from "../declared-input.ts";
+import { duplicateInput, type DeclaredOutput } from "../graph/dependency-graph.ts";
+import { RegistrationError, type RegistrationCode } from "../registration-error.ts";
 
 const CLASSIC_KINDS: ReadonlySet<unknown> = new Set([InputKind.weak, InputKind.strong, InputKind.destroyReady]);
 const QUEUE_KINDS: ReadonlySet<unknown> = new Set([InputKind.mapped, InputKind.mappedDestroyReady]);

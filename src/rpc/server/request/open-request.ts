@@ -1,8 +1,8 @@
-import type { ServerStream } from "../http2/http2.ts";
-import type { CallHost } from "./call-host.ts";
+import type { ServerStream } from "../../http2/http2.ts";
+import type { CallHost } from "../call-host.ts";
 import { RequestMessage } from "./request-message.ts";
 import { RequestMessages } from "./request-messages.ts";
-import type { ServerMethod } from "./server-method.ts";
+import type { ServerMethod } from "../server-method.ts";
 
 /**
  * Receives the request of a call: one message, or any number where it goes on while the call is handled.

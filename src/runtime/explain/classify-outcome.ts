@@ -1,7 +1,7 @@
-import { findRequeue, findSkip } from "../controller/index.ts";
-import { isCancellation } from "../internal/cancellation.ts";
-import { describeForeign, messageOf, readForeign } from "../internal/foreign-value.ts";
-import { toError } from "../internal/to-error.ts";
+import { findRequeue, findSkip } from "../../controller/index.ts";
+import { isCancellation } from "../../internal/cancellation.ts";
+import { describeForeign, messageOf, readForeign } from "../../internal/foreign-value.ts";
+import { toError } from "../../internal/to-error.ts";
 
 /** What follows from how a run ended. */
 export interface Verdict {

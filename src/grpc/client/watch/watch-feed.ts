@@ -1,7 +1,7 @@
-import type { Clock } from "../../clock/index.ts";
-import { createTombstone } from "../../resource/index.ts";
-import { EventType, type Event } from "../../state/index.ts";
-import type { UnknownEvent } from "../messages/event-decoder.ts";
+import type { Clock } from "../../../clock/index.ts";
+import { createTombstone } from "../../../resource/index.ts";
+import { EventType, type Event } from "../../../state/index.ts";
+import type { UnknownEvent } from "../../messages/event-decoder.ts";
 import {
   categorized,
   explainBreak,

@@ -1,8 +1,8 @@
-import type { CallHost } from "./call-host.ts";
-import { GrpcError } from "../grpc-error.ts";
-import { COMPRESSED, MessageReader, PREFIX_BYTES, readPrefix } from "../message-frame.ts";
+import type { CallHost } from "../call-host.ts";
+import { GrpcError } from "../../grpc-error.ts";
+import { COMPRESSED, MessageReader, PREFIX_BYTES, readPrefix } from "../../message-frame.ts";
 import { parseEncoding } from "./message-inflater.ts";
-import { Status } from "../status.ts";
+import { Status } from "../../status.ts";
 
 const NO_MESSAGE = new Uint8Array(0);
 

@@ -1,4 +1,4 @@
-import type { Event, Watch } from "../../state/index.ts";
+import type { Event, Watch } from "../../../state/index.ts";
 import type { WatchFeed } from "./watch-feed.ts";
 
 const DONE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });

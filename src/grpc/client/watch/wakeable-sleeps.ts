@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock/index.ts";
+import type { Clock } from "../../../clock/index.ts";
 
 /** Waits that end early when there is no more reason to wait. */
 export class WakeableSleeps {

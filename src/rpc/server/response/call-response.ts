@@ -1,9 +1,9 @@
-import { GrpcError } from "../grpc-error.ts";
-import type { ServerStream } from "../http2/http2.ts";
-import { FramedMessages, frameMessages } from "../message-frame.ts";
-import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit } from "../metadata.ts";
-import { Status } from "../status.ts";
-import type { CallHost, CallLimits } from "./call-host.ts";
+import { GrpcError } from "../../grpc-error.ts";
+import type { ServerStream } from "../../http2/http2.ts";
+import { FramedMessages, frameMessages } from "../../message-frame.ts";
+import { checkMetadataSize, encodeMetadata, type HeaderFields, type MetadataInit } from "../../metadata.ts";
+import { Status } from "../../status.ts";
+import type { CallHost, CallLimits } from "../call-host.ts";
 import type { OutgoingBudget } from "./outgoing-budget.ts";
 import { OutgoingMessages, PIECE_BYTES } from "./outgoing-messages.ts";
 import { okTrailers, statusTrailers } from "./status-trailers.ts";

@@ -1,7 +1,7 @@
-import type { Clock } from "../clock/index.ts";
-import { toError } from "../internal/to-error.ts";
-import type { Adapter } from "./adapter.ts";
-import { StopTimeoutError } from "./stop-timeout-error.ts";
+import type { Clock } from "../../clock/index.ts";
+import { toError } from "../../internal/to-error.ts";
+import type { Adapter } from "../adapter.ts";
+import { StopTimeoutError } from "../stop-timeout-error.ts";
 
 /** The adapters that were started, until they have ended. */
 export class RunningControllers {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../../clock/index.ts";
-import type { ServerStream } from "../http2/http2.ts";
-import type { HeaderFields } from "../metadata.ts";
-import { FramedMessages, frameMessages, MessageReader } from "../message-frame.ts";
+import { ManualClock } from "../../../clock/index.ts";
+import type { ServerStream } from "../../http2/http2.ts";
+import type { HeaderFields } from "../../metadata.ts";
+import { FramedMessages, frameMessages, MessageReader } from "../../message-frame.ts";
 import { OutgoingBudget } from "./outgoing-budget.ts";
 import { OutgoingMessages } from "./outgoing-messages.ts";
 

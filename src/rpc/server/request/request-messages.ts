@@ -1,8 +1,8 @@
-import { GrpcError } from "../grpc-error.ts";
-import type { ServerStream } from "../http2/http2.ts";
-import { MessageReader } from "../message-frame.ts";
-import { Status } from "../status.ts";
-import type { CallHost } from "./call-host.ts";
+import { GrpcError } from "../../grpc-error.ts";
+import type { ServerStream } from "../../http2/http2.ts";
+import { MessageReader } from "../../message-frame.ts";
+import { Status } from "../../status.ts";
+import type { CallHost } from "../call-host.ts";
 
 /** From here on the client is made to wait until the messages are read. Unit: bytes. */
 const HIGH_WATER_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
-import { formatPointer, StateError, type Kind, type Pointer } from "../../resource/index.ts";
-import type { OverrunPolicy, Query, WatchKindOptions, WatchOptions } from "../../state/index.ts";
-import { encodeWatchRequest, type WatchRequestOptions } from "../messages/watch-request.ts";
+import { formatPointer, StateError, type Kind, type Pointer } from "../../../resource/index.ts";
+import type { OverrunPolicy, Query, WatchKindOptions, WatchOptions } from "../../../state/index.ts";
+import { encodeWatchRequest, type WatchRequestOptions } from "../../messages/watch-request.ts";
 
 /** What somebody wants to watch. */
 export interface WatchTarget {

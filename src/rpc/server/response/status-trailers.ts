@@ -1,8 +1,8 @@
-import type { GrpcError } from "../grpc-error.ts";
-import { ACCEPTED_ENCODINGS } from "./message-inflater.ts";
-import { encodeBytes, type HeaderFields, sizeOfHeaders } from "../metadata.ts";
-import { encodeMessage } from "../percent-encoding.ts";
-import { Status } from "../status.ts";
+import type { GrpcError } from "../../grpc-error.ts";
+import { ACCEPTED_ENCODINGS } from "../request/message-inflater.ts";
+import { encodeBytes, type HeaderFields, sizeOfHeaders } from "../../metadata.ts";
+import { encodeMessage } from "../../percent-encoding.ts";
+import { Status } from "../../status.ts";
 
 /** Largest trailers that are sent. Unit: bytes, as HTTP/2 counts them. */
 const MAX_TRAILERS_BYTES = 32 * 1024;

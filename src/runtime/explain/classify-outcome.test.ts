@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { requeueAfter, RequeueError, skip, SkipError } from "../controller/index.ts";
+import { requeueAfter, RequeueError, skip, SkipError } from "../../controller/index.ts";
 import { classifyResult, classifyThrown } from "./classify-outcome.ts";
 
 const live = new AbortController().signal;

@@ -1,11 +1,11 @@
-import type { Controller, QueueController } from "../controller/index.ts";
-import { toError } from "../internal/to-error.ts";
-import type { Adapter, DeclaredClassic, DeclaredQueue } from "./adapter.ts";
+import type { Controller, QueueController } from "../../controller/index.ts";
+import { toError } from "../../internal/to-error.ts";
+import type { Adapter, DeclaredClassic, DeclaredQueue } from "../adapter.ts";
 import { declareController } from "./declare-controller.ts";
-import { sameInput, type DeclaredInput } from "./declared-input.ts";
-import { DependencyGraph } from "./graph/dependency-graph.ts";
-import { WriteLedger } from "./write-ledger.ts";
-import { RegistrationError } from "./registration-error.ts";
+import { sameInput, type DeclaredInput } from "../declared-input.ts";
+import { DependencyGraph } from "../graph/dependency-graph.ts";
+import { WriteLedger } from "../causes/write-ledger.ts";
+import { RegistrationError } from "../registration-error.ts";
 
 /** The controllers of one runtime: their names, their declarations in the graph, their adapters. */
 export class ControllerRegistry {

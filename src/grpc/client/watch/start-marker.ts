@@ -1,5 +1,5 @@
-import { StateError } from "../../resource/index.ts";
-import { EventType } from "../../state/index.ts";
+import { StateError } from "../../../resource/index.ts";
+import { EventType } from "../../../state/index.ts";
 import { describeTarget, type WatchTarget } from "./watch-target.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type InputType, type ZlibOptions, type Zlib, gunzip, inflate } from "node:zlib";
-import { GrpcError } from "../grpc-error.ts";
-import { Status } from "../status.ts";
+import { GrpcError } from "../../grpc-error.ts";
+import { Status } from "../../status.ts";
 
 /** What the callback of a decoder gets with the option `info`. */
 interface Inflated {

@@ -1,6 +1,6 @@
-import type { Event } from "../../state/index.ts";
-import type { UnknownEvent } from "../messages/event-decoder.ts";
-import { GrpcError, type MessageStream, Status } from "../../rpc/index.ts";
+import type { Event } from "../../../state/index.ts";
+import type { UnknownEvent } from "../../messages/event-decoder.ts";
+import { GrpcError, type MessageStream, Status } from "../../../rpc/index.ts";
 
 /** What a message of a watch says, or that it cannot be read. */
 export type DecodeEvents = (message: Uint8Array) => readonly (Event | UnknownEvent)[];

@@ -1,6 +1,6 @@
-import type { HeaderFields } from "../metadata.ts";
-import { type FramedMessages, frameBeginning, PREFIX_BYTES, type WireBytes, writeFrame } from "../message-frame.ts";
-import type { ServerStream } from "../http2/http2.ts";
+import type { HeaderFields } from "../../metadata.ts";
+import { type FramedMessages, frameBeginning, PREFIX_BYTES, type WireBytes, writeFrame } from "../../message-frame.ts";
+import type { ServerStream } from "../../http2/http2.ts";
 import type { OutgoingBudget, RoomWaiter } from "./outgoing-budget.ts";
 
 /** Messages are put together into pieces of about this size, and large ones are cut into them. Unit: bytes. */

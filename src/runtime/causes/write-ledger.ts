@@ -1,5 +1,5 @@
-import type { Kind, Metadata, Pointer } from "../resource/index.ts";
-import { KindMap } from "./kind-map.ts";
+import type { Kind, Metadata, Pointer } from "../../resource/index.ts";
+import { KindMap } from "../kind-map.ts";
 
 /** What a write left at its address, or an event shows there. */
 export type Written = Metadata | "nothing";

@@ -1,8 +1,8 @@
-import { toError } from "../../internal/to-error.ts";
-import { hasCode, StateError } from "../../resource/index.ts";
-import { fromGrpcError } from "../client-error.ts";
-import { Rpc } from "../rpc.ts";
-import { GrpcError, isGrpcError, Status } from "../../rpc/index.ts";
+import { toError } from "../../../internal/to-error.ts";
+import { hasCode, StateError } from "../../../resource/index.ts";
+import { fromGrpcError } from "../../client-error.ts";
+import { Rpc } from "../../rpc.ts";
+import { GrpcError, isGrpcError, Status } from "../../../rpc/index.ts";
 import { describeTarget, type WatchTarget } from "./watch-target.ts";
 
 /** True for the end of a stream, whatever the reason; false for messages that cannot be read. */
