@@ -52,4 +52,8 @@ describe("addresses", () => {
   ])("%s: loopback %s", (ip, expected) => {
     expect(isLoopback(ip)).toBe(expected);
   });
+
+  test.each([undefined, null, 7070, {}])("%s is no address either", (value) => {
+    expect(() => parseAddress(value as never)).toThrow(/is no address; it may be unix:PATH/u);
+  });
 });

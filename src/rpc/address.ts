@@ -15,6 +15,7 @@ export const MAX_PATH_BYTES: number = process.platform === "linux" ? 107 : 103;
  * @throws {TypeError} When the text is none of these.
  */
 export function parseAddress(text: string): Address {
+  if (typeof text !== "string") throw malformed(text);
   if (text.startsWith("unix:")) {
     const path = text.slice("unix:".length).replace(/^\/\/(?=\/)/, "");
     if (path === "" || path.startsWith("//") || path.includes("\0")) throw malformed(text);
@@ -52,8 +53,8 @@ export function isLoopback(ip: string): boolean {
   return version !== 0 && loopback.check(ip, version === 4 ? "ipv4" : "ipv6");
 }
 
-function malformed(text: string): TypeError {
+function malformed(text: unknown): TypeError {
   return new TypeError(
-    `${JSON.stringify(text)} is no address; it may be unix:PATH, tcp://HOST:PORT or HOST:PORT, with [::1] for IPv6`,
+    `${typeof text === "string" ? JSON.stringify(text) : typeof text} is no address; it may be unix:PATH, tcp://HOST:PORT or HOST:PORT, with [::1] for IPv6`,
   );
 }

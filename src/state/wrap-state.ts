@@ -14,6 +14,7 @@ import {
   type ResourceType,
   type Tombstone,
 } from "../resource/index.ts";
+import { asChange, asKind, asOptions, asPointer, asResource, asType, promised } from "./arguments.ts";
 import type { CoreState, ResourceList, Watch } from "./core-state.ts";
 import type { Event } from "./event.ts";
 import { addFinalizers, removeFinalizers } from "./derive/finalizer-operations.ts";
@@ -65,9 +66,11 @@ export class WrappedState implements State {
   get<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: GetOptions): Promise<Resource<Spec>>;
   get<Spec>(ref: Ref<Spec>, options?: GetOptions): Promise<Resource<Spec>>;
   get(target: AnyResourceType | Pointer, idOrOptions?: string | GetOptions, options?: GetOptions): Promise<Resource> {
-    if (typeof idOrOptions !== "string") return this.#core.get(target as Pointer, idOrOptions);
-    const type = target as AnyResourceType;
-    return this.#core.get(type.ref(idOrOptions), options).then((resource) => type.cast(resource));
+    return promised(() => {
+      if (typeof idOrOptions !== "string") return this.#core.get(asPointer(target), asOptions(idOrOptions));
+      const type = asType(target);
+      return this.#core.get(type.ref(idOrOptions), asOptions(options)).then((resource) => type.cast(resource));
+    });
   }
 
   getOrNull<Spec>(
@@ -81,28 +84,33 @@ export class WrappedState implements State {
     idOrOptions?: string | GetOptions,
     options?: GetOptions,
   ): Promise<Resource | undefined> {
-    if (typeof idOrOptions !== "string") return getOrNull(this.#core, target as Pointer, idOrOptions);
-    const type = target as AnyResourceType;
-    return getOrNull(this.#core, type.ref(idOrOptions), options).then((resource) => resource && type.cast(resource));
+    return promised(() => {
+      if (typeof idOrOptions !== "string") return getOrNull(this.#core, asPointer(target), asOptions(idOrOptions));
+      const type = asType(target);
+      const answer = getOrNull(this.#core, type.ref(idOrOptions), asOptions(options));
+      return answer.then((resource) => resource && type.cast(resource));
+    });
   }
 
   list<Spec>(type: ResourceType<Spec, string, never>, options?: ListOptions): Promise<ResourceList<Spec>>;
   list(kind: Kind, options?: ListOptions): Promise<ResourceList>;
   list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    const answer = this.#core.list(kind, options);
-    return isResourceType(kind) ? answer.then((list) => this.#lists.cast(kind, list)) : answer;
+    return promised(() => {
+      const answer = this.#core.list(asKind(kind), asOptions(options));
+      return isResourceType(kind) ? answer.then((list) => this.#lists.cast(kind, list)) : answer;
+    });
   }
 
   create<Spec>(resource: Resource<Spec>, options?: CreateOptions): Promise<Resource<Spec>> {
-    return this.#core.create(resource, options) as Promise<Resource<Spec>>;
+    return promised(() => this.#core.create(asResource(resource), asOptions(options)) as Promise<Resource<Spec>>);
   }
 
   update<Spec>(resource: Resource<Spec>, options?: UpdateOptions): Promise<Resource<Spec>> {
-    return this.#core.update(resource, options) as Promise<Resource<Spec>>;
+    return promised(() => this.#core.update(asResource(resource), asOptions(options)) as Promise<Resource<Spec>>);
   }
 
   destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
-    return this.#core.destroy(pointer, options);
+    return promised(() => this.#core.destroy(asPointer(pointer), asOptions(options)));
   }
 
   watch<Spec>(type: ResourceType<Spec, string, never>, id: string, options?: WatchOptions): Promise<Watch<Event<Spec>>>;
@@ -112,16 +120,20 @@ export class WrappedState implements State {
     idOrOptions?: string | WatchOptions,
     options?: WatchOptions,
   ): Promise<Watch> {
-    if (typeof idOrOptions !== "string") return this.#core.watch(target as Pointer, idOrOptions);
-    const type = target as AnyResourceType;
-    return this.#core.watch(type.ref(idOrOptions), options).then((watch) => castWatch(type, watch));
+    return promised(() => {
+      if (typeof idOrOptions !== "string") return this.#core.watch(asPointer(target), asOptions(idOrOptions));
+      const type = asType(target);
+      return this.#core.watch(type.ref(idOrOptions), asOptions(options)).then((watch) => castWatch(type, watch));
+    });
   }
 
   watchKind<Spec>(type: ResourceType<Spec, string, never>, options?: WatchKindOptions): Promise<Watch<Event<Spec>>>;
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch>;
   watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    const answer = this.#core.watchKind(kind, options);
-    return isResourceType(kind) ? answer.then((watch) => castWatch(kind, watch)) : answer;
+    return promised(() => {
+      const answer = this.#core.watchKind(asKind(kind), asOptions(options));
+      return isResourceType(kind) ? answer.then((watch) => castWatch(kind, watch)) : answer;
+    });
   }
 
   watchKindBatches<Spec>(
@@ -130,9 +142,11 @@ export class WrappedState implements State {
   ): Promise<Watch<readonly Event<Spec>[]>>;
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>>;
   watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    const answer = this.#core.watchKindBatches(kind, options);
-    if (!isResourceType(kind)) return answer;
-    return answer.then((watch) => new CastWatch(watch, (batch: readonly Event[]) => castBatch(kind, batch)));
+    return promised(() => {
+      const answer = this.#core.watchKindBatches(asKind(kind), asOptions(options));
+      if (!isResourceType(kind)) return answer;
+      return answer.then((watch) => new CastWatch(watch, (batch: readonly Event[]) => castBatch(kind, batch)));
+    });
   }
 
   updateWithConflicts<Spec>(
@@ -147,10 +161,12 @@ export class WrappedState implements State {
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
   updateWithConflicts(target: AnyResourceType | Pointer, ...args: readonly unknown[]): Promise<Resource> {
-    const { pointer, type, rest } = parseTarget(target, args);
-    const [change, options = {}] = rest as [Change<unknown>, UpdateOptions?];
-    const cast = type && ((resource: Resource) => type.cast(resource));
-    return updateWithConflicts(this.#core, this.#clock, pointer, change, options, cast);
+    return promised(() => {
+      const { pointer, type, rest } = parseTarget(target, args);
+      const [change, options] = rest as [Change<unknown>, UpdateOptions?];
+      const cast = type && ((resource: Resource) => type.cast(resource));
+      return updateWithConflicts(this.#core, this.#clock, pointer, asChange(change), asOptions(options) ?? {}, cast);
+    });
   }
 
   modify<Spec>(
@@ -165,20 +181,26 @@ export class WrappedState implements State {
     options?: UpdateOptions,
   ): Promise<Resource<Spec>>;
   modify(target: AnyResourceType | Resource, ...args: readonly unknown[]): Promise<Resource> {
-    if (typeof args[0] === "string") {
-      const [id, change, options = {}] = args as [string, Change<unknown>, UpdateOptions?];
-      const type = target as AnyResourceType;
-      const cast = (resource: Resource): Resource => type.cast(resource);
-      return modify(this.#core, this.#clock, createResource(type.ref(id), {}), change, options, type.source, cast);
-    }
-    const initial = target as Resource;
-    const [change, options = {}] = args as [Change<unknown>, UpdateOptions?];
+    return promised(() =>
+      typeof args[0] === "string"
+        ? this.#modifyTyped(asType(target), ...(args as [string, Change<unknown>, UpdateOptions?]))
+        : this.#modifyLike(asResource(target as Resource), ...(args as [Change<unknown>, UpdateOptions?])),
+    );
+  }
+
+  #modifyTyped(type: AnyResourceType, id: string, change: Change<unknown>, options?: UpdateOptions): Promise<Resource> {
+    const cast = (resource: Resource): Resource => type.cast(resource);
+    const initial = createResource(type.ref(id), {});
+    return modify(this.#core, this.#clock, initial, asChange(change), asOptions(options) ?? {}, type.source, cast);
+  }
+
+  #modifyLike(initial: Resource, change: Change<unknown>, options?: UpdateOptions): Promise<Resource> {
     const source = sourceOf(initial);
     const cast = (resource: Resource): Resource =>
       source === undefined || sourceOf(resource) === source
         ? resource
         : sealResource(resource.metadata, resource.spec, source);
-    return modify(this.#core, this.#clock, initial, change, options, source, cast);
+    return modify(this.#core, this.#clock, initial, asChange(change), asOptions(options) ?? {}, source, cast);
   }
 
   watchFor<Spec>(
@@ -194,32 +216,36 @@ export class WrappedState implements State {
   ): Promise<Resource<Spec> | Tombstone>;
   async watchFor(target: AnyResourceType | Pointer, ...args: readonly unknown[]): Promise<Resource | Tombstone> {
     const { pointer, type, rest } = parseTarget(target, args);
-    const [condition = {}, options = {}] = rest as [WatchCondition?, CallOptions?];
+    const [condition = {}, options] = rest as [WatchCondition?, CallOptions?];
     checkWatchCondition(condition);
-    const { signal } = options;
+    const signal = asOptions(options)?.signal;
     signal?.throwIfAborted();
     const watch = await openWatch(this.#core, pointer, signal);
     return watchFor(type === undefined ? watch : castWatch(type, watch), pointer, condition, signal);
   }
 
-  teardown(pointer: Pointer, options: DestroyOptions = {}): Promise<boolean> {
-    return teardown(this.#core, this.#clock, lifePointer(pointer), options);
+  teardown(pointer: Pointer, options?: DestroyOptions): Promise<boolean> {
+    return promised(() => teardown(this.#core, this.#clock, lifePointer(asPointer(pointer)), asOptions(options) ?? {}));
   }
 
-  teardownAndDestroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
-    return teardownAndDestroy(this.#core, this.#clock, lifePointer(pointer), options);
+  teardownAndDestroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
+    return promised(() =>
+      teardownAndDestroy(this.#core, this.#clock, lifePointer(asPointer(pointer)), asOptions(options) ?? {}),
+    );
   }
 
   addFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return addFinalizers(this.#core, this.#clock, lifePointer(pointer), finalizers);
+    return promised(() => addFinalizers(this.#core, this.#clock, lifePointer(asPointer(pointer)), finalizers));
   }
 
   removeFinalizer(pointer: Pointer, ...finalizers: readonly string[]): Promise<void> {
-    return removeFinalizers(this.#core, this.#clock, lifePointer(pointer), finalizers);
+    return promised(() => removeFinalizers(this.#core, this.#clock, lifePointer(asPointer(pointer)), finalizers));
   }
 
-  signalWithTeardown(pointer: Pointer, options: CallOptions = {}): Promise<TeardownSignal> {
-    return signalWithTeardown(this.#core, this.#clock, lifePointer(pointer), options);
+  signalWithTeardown(pointer: Pointer, options?: CallOptions): Promise<TeardownSignal> {
+    return promised(() =>
+      signalWithTeardown(this.#core, this.#clock, lifePointer(asPointer(pointer)), asOptions(options) ?? {}),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -239,7 +265,7 @@ function parseTarget(
   args: readonly unknown[],
 ): { readonly pointer: Pointer; readonly type: AnyResourceType | undefined; readonly rest: readonly unknown[] } {
   const [id, ...rest] = args;
-  if (typeof id !== "string") return { pointer: lifePointer(target as Pointer), type: undefined, rest: args };
-  const type = target as AnyResourceType;
+  if (typeof id !== "string") return { pointer: lifePointer(asPointer(target)), type: undefined, rest: args };
+  const type = asType(target);
   return { pointer: type.ref(id), type, rest };
 }

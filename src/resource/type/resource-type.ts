@@ -100,7 +100,7 @@ export interface ResourceTypeInit<Schema extends StandardSchemaV1, Type extends 
 export function defineResource<Schema extends StandardSchemaV1, const Type extends string>(
   init: ResourceTypeInit<Schema, Type>,
 ): ResourceType<StandardSchemaV1.InferOutput<Schema>, Type, StandardSchemaV1.InferInput<Schema>> {
-  if (typeof init.type !== "string" || init.type === "")
+  if (typeof init?.type !== "string" || init.type === "")
     throw new TypeError("defineResource needs a type, such as Services.example.dev");
   if (typeof init.spec?.["~standard"]?.validate !== "function") {
     throw new TypeError(`defineResource(${init.type}) needs a Standard Schema as its spec`);

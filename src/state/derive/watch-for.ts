@@ -14,6 +14,7 @@ import {
   type Tombstone,
 } from "../../resource/index.ts";
 import { abortable } from "../../internal/abortable.ts";
+import { describeForeign } from "../../internal/foreign-value.ts";
 import type { Watch } from "../core-state.ts";
 import { EventType, type CreatedEvent, type DestroyedEvent, type UpdatedEvent } from "../event.ts";
 import { eventsOf } from "./follow-watch.ts";
@@ -25,7 +26,11 @@ type Change = CreatedEvent | UpdatedEvent | DestroyedEvent;
 const CHANGES: readonly EventType[] = [EventType.created, EventType.updated, EventType.destroyed];
 
 /** @throws {StateError} `invalid` for a condition that no event can meet. */
-export function checkWatchCondition({ events, phases }: WatchCondition): void {
+export function checkWatchCondition(condition: WatchCondition): void {
+  if (typeof condition !== "object" || condition === null) {
+    throw new StateError("invalid", `a condition must be an object, got ${describeForeign(condition)}`);
+  }
+  const { events, phases } = condition;
   if (events !== undefined && !(events.length > 0 && events.every((type) => CHANGES.includes(type)))) {
     throw new StateError("invalid", `events must be some of ${CHANGES.join(", ")}, got ${JSON.stringify(events)}`);
   }
