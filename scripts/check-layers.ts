@@ -70,6 +70,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   resource: { labels: ["metadata"], metadata: [], spec: [], type: ["labels", "metadata", "spec"] },
   state: { derive: [], views: [] },
+  controller: { ready: [] },
   rpc: { http2: [], server: ["http2"], client: ["http2", "server"] },
   grpc: {
     gen: [],

@@ -1,16 +1,13 @@
-import { defineResource, exclusive, MemoryState, queueController, Runtime, shape } from "homeostat";
+import { defineResource, MemoryState, Runtime, shape, transform } from "homeostat";
 
 const Int = defineResource({ type: "Ints.taste.example.dev", spec: shape({ value: "integer" }) });
 const Str = defineResource({ type: "Strs.taste.example.dev", spec: shape({ value: "string" }) });
 
-const intToStr = queueController({
+const intToStr = transform({
   name: "IntToStrController",
-  primary: Int,
-  outputs: [exclusive(Str)],
-  async reconcile({ ref, state }) {
-    const int = await state.getOrNull(ref);
-    if (int) await state.modify(Str, ref.id, () => ({ value: String(int.spec.value) }));
-  },
+  input: Int,
+  output: Str,
+  transform: ({ input }) => ({ value: String(input.spec.value) }),
 });
 
 const state = new MemoryState({ types: [Int, Str] });

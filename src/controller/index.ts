@@ -53,3 +53,27 @@ export {
   type QueueState,
 } from "./queue-controller.ts";
 export { UndeclaredCode, UndeclaredError } from "./undeclared-error.ts";
+export { cleanup, type CleanupDefinition } from "./ready/cleanup.ts";
+export {
+  hasNoOutputs,
+  removeOutputs,
+  type CleanupHandler,
+  type DependentsOf,
+  type RemoveOutputsOptions,
+} from "./ready/cleanup-handlers.ts";
+export { DestroyOutputError } from "./ready/destroy-output-error.ts";
+export { destroyer, type DestroyerOptions } from "./ready/destroyer.ts";
+export { byLabel, sameId } from "./ready/mappers.ts";
+export { queueTransform } from "./ready/queue-transform.ts";
+export type { QueueTransformDefinition, QueueTransformState } from "./ready/queue-transform-definition.ts";
+export { removeOutput } from "./ready/remove-output.ts";
+export type {
+  AnyControllerState,
+  FinalizeContext,
+  ReadyContext,
+  ResourceOf,
+  TransformContext,
+  TransformResult,
+} from "./ready/transform-context.ts";
+export { transform } from "./ready/transform.ts";
+export type { TransformDefinition, TransformState } from "./ready/transform-definition.ts";

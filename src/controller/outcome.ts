@@ -78,11 +78,13 @@ export class SkipError extends Error {
  * one when each of them does: what else went wrong must not be lost.
  */
 export const findRequeue = (error: unknown): RequeueError | undefined =>
-  find(error, REQUEUE, { left: MAX_ERRORS }) as RequeueError | undefined;
+  findTagged(error, REQUEUE) as RequeueError | undefined;
 
 /** The first {@link SkipError}, likewise. */
-export const findSkip = (error: unknown): SkipError | undefined =>
-  find(error, SKIP, { left: MAX_ERRORS }) as SkipError | undefined;
+export const findSkip = (error: unknown): SkipError | undefined => findTagged(error, SKIP) as SkipError | undefined;
+
+/** The first error with this tag, as {@link findRequeue} looks for its own. */
+export const findTagged = (error: unknown, tag: symbol): unknown => find(error, tag, { left: MAX_ERRORS });
 
 function find(error: unknown, tag: symbol, budget: { left: number }): unknown {
   if (!isErrorValue(error) || budget.left-- <= 0) return undefined;
