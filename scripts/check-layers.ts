@@ -81,8 +81,8 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   },
   runtime: {
     metrics: [],
-    explain: [],
     graph: [],
+    explain: ["graph"],
     causes: [],
     cache: ["metrics"],
     registration: ["graph", "causes"],

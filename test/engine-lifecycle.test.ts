@@ -206,4 +206,24 @@ describe("stopping", () => {
     expect(engine.runtime.graph().edges).toEqual([]);
     expect(state.openWatches).toEqual([]);
   });
+
+  test("what ends at the stop makes no room for the next key", async () => {
+    const state = new MemoryState();
+    const started: string[] = [];
+    const slow = queueController({
+      name: "Slow",
+      primary: Int,
+      reconcile: ({ ref, signal }) => {
+        started.push(ref.id);
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      },
+    });
+    const engine = await startEngine(state, [slow]);
+    for (const id of ["a", "b"]) await state.create(Int.create(id, { value: 1 }));
+    await turns();
+    await engine.stop();
+    expect(started).toEqual(["a"]);
+  });
 });

@@ -9,6 +9,7 @@ import type { DeclaredOutput } from "./graph/dependency-graph.ts";
 import type { KindCache } from "./cache/kind-cache.ts";
 import type { KindMap } from "./kind-map.ts";
 import type { ControllerMetrics } from "./metrics/metrics.ts";
+import type { AdapterStatus } from "./explain/controller-status.ts";
 import type { Outcome } from "./explain/outcome-log.ts";
 import type { RateLimit } from "./rate-limiter.ts";
 import type { WriteLedger } from "./causes/write-ledger.ts";
@@ -45,6 +46,7 @@ export interface Adapter {
   /** Calls that the State, or a cache, has not answered. */
   unanswered(): readonly string[];
   explain(pointer: Pointer): ControllerExplanation;
+  status(): AdapterStatus;
 }
 
 /** What one controller has to do with a resource, and how that goes. */

@@ -1,7 +1,8 @@
 // The engine: what wakes controllers, runs them, and holds them to their declarations. Start with runtime.ts;
 // docs/architecture.md walks from a change to a reconcile.
 export type { ControllerExplanation } from "./adapter.ts";
-export type { Explanation } from "./explain/explain.ts";
+export type { AdapterStatus, ControllerStatus, Failure } from "./explain/controller-status.ts";
+export type { Explanation, ExplanationStep } from "./explain/explanation.ts";
 export type { EdgeType, GraphEdge } from "./graph/graph-edge.ts";
 export type { Graph } from "./graph/graph.ts";
 export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics/metrics.ts";

@@ -7,7 +7,10 @@ import { CachedState } from "./cache/cached-state.ts";
 import { ClassicAdapter } from "./classic/classic-adapter.ts";
 import { ControllerRegistry, setUpFailed } from "./registration/controller-registry.ts";
 import type { DeclaredInput } from "./declared-input.ts";
-import { explain, type Explanation } from "./explain/explain.ts";
+import type { ControllerStatus } from "./explain/controller-status.ts";
+import { explain } from "./explain/explain.ts";
+import type { Explanation } from "./explain/explanation.ts";
+import { ExplanationWalk } from "./explain/explanation-walk.ts";
 import { findHeldFinalizers, warnOfHeldFinalizers, type HeldFinalizer } from "./registration/held-finalizers.ts";
 import { RegistrationError } from "./registration-error.ts";
 import { Graph } from "./graph/graph.ts";
@@ -169,7 +172,8 @@ export class Runtime implements AsyncDisposable {
 
   /**
    * Why a resource is not (yet) as it should be: its phase, finalizers and owner; who depends on it and who writes it;
-   * and what each of those does with it: queue, last outcomes, backoff, last error.
+   * and what each of those does with it: queue, last outcomes, backoff, last error. `steps` go from the resource to what
+   * holds it up in the end, through finalizers, controllers and what those wait for.
    */
   async explain(pointer: Pointer): Promise<Explanation> {
     const { namespace, type, id } = pointer;
@@ -179,7 +183,25 @@ export class Runtime implements AsyncDisposable {
     const writers = graph.writersOf(type);
     const names = new Set([...graph.dependentsOf(namespace, type, id), ...writers]);
     const controllers = [...names].flatMap((name) => this.#controllers.get(name)?.explain(address) ?? []);
-    return explain(address, resource?.metadata, writers, controllers, this.#phase);
+    const walk = new ExplanationWalk({
+      graph,
+      adapters: () => this.#controllers.adapters(),
+      adapter: (name) => this.#controllers.get(name),
+      metadataOf: async (one) => (await getOrNull(this.#core, one))?.metadata,
+    });
+    await walk.visit(address);
+    return explain(address, resource?.metadata, writers, controllers, this.#phase, walk);
+  }
+
+  /** All controllers, in order of registration: what they declared, and how they do. */
+  controllers(): readonly ControllerStatus[] {
+    const { graph } = this.#controllers;
+    return Array.from(this.#controllers.adapters(), (adapter) => ({
+      ...adapter.status(),
+      name: adapter.name,
+      inputs: graph.inputsOf(adapter.name),
+      outputs: graph.outputsOf(adapter.name),
+    }));
   }
 
   /** The State with its cached kinds read from memory. It has no operations of its own: see `wrapState`. */

@@ -1,18 +1,6 @@
 import { Phase, type Metadata, type Pointer } from "../../resource/index.ts";
 import type { ControllerExplanation } from "../adapter.ts";
-
-/** Why a resource is, or is not, as it should be: what stands in the way, and what each controller concerned does. */
-export interface Explanation {
-  readonly pointer: Pointer;
-  /** Undefined when the resource does not exist. */
-  readonly metadata: Metadata | undefined;
-  /** Controllers that may write the type. */
-  readonly writers: readonly string[];
-  /** Controllers that depend on the resource, in order of registration, then its other writers. */
-  readonly controllers: readonly ControllerExplanation[];
-  /** What is in the way, as sentences. Empty when nothing is, as far as is known. */
-  readonly reasons: readonly string[];
-}
+import type { Explanation, ExplanationStep } from "./explanation.ts";
 
 export function explain(
   pointer: Pointer,
@@ -20,13 +8,15 @@ export function explain(
   writers: readonly string[],
   controllers: readonly ControllerExplanation[],
   phase: "new" | "running" | "stopped",
+  chain: { readonly steps: readonly ExplanationStep[]; readonly actions: Iterable<string> },
 ): Explanation {
   const reasons = [
     ...reasonsOfRuntime(phase),
     ...reasonsOfResource(metadata, writers),
     ...controllers.flatMap(reasonsOf),
   ];
-  return { pointer, metadata, writers, controllers, reasons };
+  const actions = [...(phase === "running" ? [] : ["start the runtime"]), ...chain.actions];
+  return { pointer, metadata, writers, controllers, reasons, steps: chain.steps, actions };
 }
 
 function reasonsOfRuntime(phase: "new" | "running" | "stopped"): readonly string[] {

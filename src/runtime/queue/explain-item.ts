@@ -1,10 +1,10 @@
 import type { ControllerExplanation } from "../adapter.ts";
-import type { QueueLane } from "./queue-worker.ts";
+import type { JobQueue } from "./queue-worker.ts";
 
 /** What a queue controller does with one key; `kindQueue` is undefined when the resource is none of its inputs. */
 export function explainItem(
   controller: string,
-  kindQueue: QueueLane | undefined,
+  kindQueue: JobQueue | undefined,
   id: string,
   nowMs: number,
 ): ControllerExplanation {

@@ -8,7 +8,7 @@ import { OutcomeLog } from "../explain/outcome-log.ts";
 import type { IsOwn } from "../causes/wake-up-causes.ts";
 import { itemContext, reduceMetadata, type SharedContext } from "./item-context.ts";
 import { KindQueue } from "./item-queue.ts";
-import { REMEMBERED_KEYS, type QueueItem, type QueueLane } from "./queue-worker.ts";
+import { REMEMBERED_KEYS, type QueueItem, type JobQueue } from "./queue-worker.ts";
 
 /** States of one mapped resource that wait for a mapper, at most: one that keeps failing must not collect them for ever. */
 const MAX_UNMAPPED = 64;
@@ -35,11 +35,11 @@ export interface MapJobsHost {
  * the mapper can tell it apart: a primary that it leaves has to be looked at as well as one that it comes to.
  */
 export class MapJobs {
-  readonly kindQueue: QueueLane;
+  readonly kindQueue: JobQueue;
   readonly #host: MapJobsHost;
   readonly #mapping: DeclaredMapping;
 
-  constructor(mapping: DeclaredMapping, makeHost: (kindQueue: QueueLane) => MapJobsHost) {
+  constructor(mapping: DeclaredMapping, makeHost: (kindQueue: JobQueue) => MapJobsHost) {
     this.#mapping = mapping;
     const outcomes = new OutcomeLog(REMEMBERED_KEYS);
     this.kindQueue = new KindQueue({ name: "map", input: mapping.input, outcomes, run: (item) => this.#run(item) });

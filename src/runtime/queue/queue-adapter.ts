@@ -25,9 +25,10 @@ import { KindMap } from "../kind-map.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { PendingCalls } from "../pending-calls.ts";
 import { openFacade } from "../guard/open-facade.ts";
+import type { AdapterStatus } from "../explain/controller-status.ts";
 import { OutcomeLog } from "../explain/outcome-log.ts";
 import { MapJobs } from "./map-jobs.ts";
-import { REMEMBERED_KEYS, type Job, type QueueItem, type QueueLane } from "./queue-worker.ts";
+import { REMEMBERED_KEYS, type Job, type QueueItem, type JobQueue } from "./queue-worker.ts";
 import { ShutdownHook } from "./shutdown-hook.ts";
 import { retry, type RetryOptions } from "../retry.ts";
 
@@ -51,8 +52,9 @@ export class QueueAdapter implements Adapter {
   readonly #state: ControllerFacade;
   readonly #shared: SharedContext;
   readonly #queue = new ItemQueue<readonly Metadata[], Job>((item) => this.#wokeItself(item));
+  readonly #results: ResultHandler;
   readonly #dispatcher: Dispatcher;
-  readonly #primaries = new KindMap<QueueLane>();
+  readonly #primaries = new KindMap<JobQueue>();
   readonly #mapped: readonly MapJobs[];
   readonly #shutdownHook: ShutdownHook;
   readonly #stopped = Promise.withResolvers<void>();
@@ -78,7 +80,7 @@ export class QueueAdapter implements Adapter {
     this.finalizers = finalizers;
     this.#shared = { state, log: this.#log, signal, clock: parts.clock };
     const { clock, random, budget } = parts;
-    const results = new ResultHandler({
+    this.#results = new ResultHandler({
       name,
       queue: this.#queue,
       metrics: this.#metrics,
@@ -88,8 +90,8 @@ export class QueueAdapter implements Adapter {
       signal,
       onBroken: (error) => this.#break(error),
     });
-    this.#dispatcher = new Dispatcher(this.#queue, results, concurrency, clock, budget);
-    for (const input of primaries) this.#primaries.set(input, this.#reconcileLane(input));
+    this.#dispatcher = new Dispatcher(this.#queue, this.#results, concurrency, clock, budget);
+    for (const input of primaries) this.#primaries.set(input, this.#reconcileQueue(input));
     this.#mapped = mappings.map((mapping) => this.#mapJobs(mapping));
   }
 
@@ -118,6 +120,8 @@ export class QueueAdapter implements Adapter {
 
   stop(reason: unknown): void {
     this.#shutdownHook.startGrace();
+    // Before the signal: whoever ends at it must not make room for the next.
+    void this.#dispatcher.stop();
     this.#stopper.abort(reason);
     this.#stopped.resolve();
   }
@@ -141,13 +145,22 @@ export class QueueAdapter implements Adapter {
     return explainItem(this.name, kindQueue, pointer.id, this.#parts.clock.monotonic());
   }
 
+  status(): AdapterStatus {
+    const processing = this.#dispatcher.processing().length;
+    const queueLength = this.#queue.length;
+    const isEnded = this.#stopper.signal.aborted && this.activities().length === 0;
+    const waits = queueLength > 0 ? "waiting" : "idle";
+    const state = isEnded ? "ended" : processing > 0 ? "running" : waits;
+    return { form: "queue", state, queueLength, processing, lastFailure: this.#results.lastFailure };
+  }
+
   /** Ends the adapter, whose {@link start} then rejects. Only the first error counts. */
   #break(error: unknown): void {
     this.#broken ??= { error };
     this.stop(error);
   }
 
-  #reconcileLane(input: DeclaredInput): QueueLane {
+  #reconcileQueue(input: DeclaredInput): JobQueue {
     const run = (item: QueueItem) => {
       this.#metrics.itemsProcessed++;
       return this.#controller.reconcile(itemContext(this.#shared, item) as QueueReconcileContext);

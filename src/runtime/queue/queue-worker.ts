@@ -20,7 +20,7 @@ export interface Job {
 
 /** Maps need the metadata that the change came with; reconciles look at what is. */
 export type QueueItem = Item<readonly Metadata[], Job>;
-export type QueueLane = KindQueue<readonly Metadata[], Job>;
+export type JobQueue = KindQueue<readonly Metadata[], Job>;
 
 /** What a worker works for. */
 export interface WorkerHost {

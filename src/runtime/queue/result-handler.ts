@@ -6,6 +6,7 @@ import { formatPointer, type Metadata } from "../../resource/index.ts";
 import type { ItemOwner } from "./dispatcher.ts";
 import type { ItemQueue } from "./item-queue.ts";
 import { DONE, classifyResult, classifyThrown, type Verdict } from "../explain/classify-outcome.ts";
+import type { Failure } from "../explain/controller-status.ts";
 import type { ControllerMetrics } from "../metrics/metrics.ts";
 import type { Job, QueueItem } from "./queue-worker.ts";
 
@@ -33,6 +34,8 @@ export class ResultHandler implements ItemOwner {
   readonly #random: () => number;
   readonly #signal: AbortSignal;
   readonly broke: (error: unknown) => void;
+  /** Of any key, also when all went well since. */
+  lastFailure: Failure | undefined;
 
   constructor(init: ItemSettlementInit) {
     this.#name = init.name;
@@ -116,6 +119,7 @@ export class ResultHandler implements ItemOwner {
     const { kind, error, reason = error?.message } = verdict;
     if (kind === "done") outcomes.succeeded(id, this.#clock.now(), tookMs);
     else outcomes.add(id, { kind, atMs: this.#clock.now(), tookMs, reason, againAfterMs: afterMs });
+    if (kind === "failed") this.lastFailure = { message: reason ?? "it gave no reason", atMs: this.#clock.now(), id };
   }
 
   #report({ kindQueue, id }: QueueItem, verdict: Verdict, afterMs: number | undefined, tookMs: number): void {
