@@ -53,8 +53,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: PORTABLE,
   },
   cli: {
-    imports: ["plane", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
-    packages: ["commander", "diff", "jsonpath-rfc9535", "rfc6902"],
+    imports: ["plane", "runtime", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
+    packages: ["@viz-js/viz", "commander", "diff", "jsonpath-rfc9535", "rfc6902"],
     builtins: "all",
   },
   testing: {
@@ -91,6 +91,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     classic: ["registration", "guard", "explain", "causes", "metrics"],
     queue: ["guard", "explain", "causes", "metrics"],
   },
+  plane: { engine: [] },
   cli: {
     connect: ["args"],
     args: ["connect", "print"],

@@ -70,7 +70,7 @@ const WORLDS: Readonly<Record<string, StuckWorld>> = {
     asked: Str.ref("x"),
     steps: [
       /str\(default\/x\) does not exist; IntToStr writes its type/,
-      /its input test\/int\(default\/x\) does not exist/,
+      /int\(default\/x\) does not exist, and no controller that is registered writes its type/,
     ],
   },
   "an output that nothing makes": {
@@ -89,7 +89,11 @@ const WORLDS: Readonly<Record<string, StuckWorld>> = {
     ],
     arrange: (state) => state.create(Int.create("x", { value: 1 })),
     asked: Sentence.ref("x"),
-    steps: [/sentence\(default\/x\) does not exist; StrToSentence/, /input test\/str\(default\/x\) does not exist/],
+    steps: [
+      /sentence\(default\/x\) does not exist; StrToSentence/,
+      /str\(default\/x\) does not exist; IntToStr/,
+      "IntToStr failed: the disk is full",
+    ],
   },
   "a writer that fails": {
     controllers: [

@@ -9,3 +9,13 @@ export type {
 } from "./control-plane.ts";
 export { defineControlPlane } from "./define-control-plane.ts";
 export { describeTypes } from "./describe-types.ts";
+export {
+  ENGINE_NAMESPACE,
+  ENGINE_TYPES,
+  EngineController,
+  EngineExplanation,
+  explanationId,
+  parseExplanationId,
+  type EngineControllerSpec,
+  type EngineExplanationSpec,
+} from "./engine/engine-types.ts";

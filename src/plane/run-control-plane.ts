@@ -2,9 +2,12 @@ import { type Logger, consoleLogger } from "../log/index.ts";
 import { SystemClock } from "../clock/index.ts";
 import { abortable } from "../internal/abortable.ts";
 import { Runtime } from "../runtime/index.ts";
-import type { State } from "../state/index.ts";
+import { wrapState, type State } from "../state/index.ts";
 import type { ControlPlane, RunControlPlaneOptions, Serving } from "./control-plane.ts";
 import { describeTypes } from "./describe-types.ts";
+import { EngineState } from "./engine/engine-state.ts";
+import { ENGINE_TYPES, isEngineKind } from "./engine/engine-types.ts";
+import { MountedState } from "./engine/mounted-state.ts";
 import { serveState } from "./serve-state.ts";
 
 /** Of the time to stop, what the runtime leaves to what stops after it: up to a third. Unit: milliseconds. */
@@ -147,15 +150,17 @@ class RunningPlane {
   async #start({ listen, onListenError }: RunControlPlaneOptions): Promise<void> {
     const { resources, namespaces, controllers, onStart, tasks } = this.#plane;
     const [state, logger, signal] = [this.#state, this.#logger, this.#asked];
-    await describeTypes(state, resources, namespaces, { signal, during: (what, act) => this.#during(what, act) });
+    const addresses = listen ?? this.#plane.listen ?? [];
+    const types = addresses.length > 0 ? [...resources, ...ENGINE_TYPES] : resources;
+    await describeTypes(state, types, namespaces, { signal, during: (what, act) => this.#during(what, act) });
     signal.throwIfAborted();
     const defer = (cleanup: () => void | Promise<void>) => void this.#cleanups.unshift(cleanup);
     await this.#during("onStart", () => onStart?.({ state, signal, logger, defer }));
     const shutdownGraceMs = Math.ceil(this.#stopTimeoutMs - Math.min(MAX_AFTER_RUNTIME_MS, this.#stopTimeoutMs / 3));
     const runtime = new Runtime(state, { shutdownGraceMs, ...this.#plane.runtime, controllers, logger });
-    const addresses = listen ?? this.#plane.listen ?? [];
     if (addresses.length > 0) {
-      const serve = () => serveState(state, addresses, resources, logger, onListenError);
+      const served = this.#withEngine(runtime);
+      const serve = () => serveState(served, addresses, types, logger, onListenError);
       this.#serving = await this.#during("its server to listen", serve);
     }
     signal.throwIfAborted();
@@ -166,6 +171,14 @@ class RunningPlane {
     ];
     // Those who wait for them come in the next turn.
     for (const part of this.#parts) part.catch(() => undefined);
+  }
+
+  /** The State, with the engine as resources in it. */
+  #withEngine(runtime: Runtime): State {
+    const clock = this.#plane.runtime.clock ?? new SystemClock();
+    const engine = new EngineState(runtime, clock);
+    this.#cleanups.push(() => engine[Symbol.asyncDispose]());
+    return wrapState(new MountedState(this.#state, engine, isEngineKind), { clock });
   }
 
   /** True for the reason of the stop itself, and for what is told of already. */

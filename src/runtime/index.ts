@@ -4,7 +4,7 @@ export type { ControllerExplanation } from "./adapter.ts";
 export type { AdapterStatus, ControllerStatus, Failure } from "./explain/controller-status.ts";
 export type { Explanation, ExplanationStep } from "./explain/explanation.ts";
 export type { EdgeType, GraphEdge } from "./graph/graph-edge.ts";
-export type { Graph } from "./graph/graph.ts";
+export { Graph } from "./graph/graph.ts";
 export { MetricsRegistry, type ControllerMetrics, type Gauge, type MetricsSnapshot } from "./metrics/metrics.ts";
 export type { Outcome } from "./explain/outcome-log.ts";
 export type { RateLimit } from "./rate-limiter.ts";

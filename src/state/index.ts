@@ -39,5 +39,5 @@ export { Reflector, type ReflectedChange, type ReflectorOptions } from "./reflec
 export { NamespaceRegistry, ResourceRegistry } from "./registries.ts";
 export { sealResourceList } from "./resource-list.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
-export { castList, isResourceType } from "./typed-answers.ts";
+export { castList, CastWatch, isResourceType } from "./typed-answers.ts";
 export { WrappedState, wrapState, type WrapOptions } from "./wrap-state.ts";

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { addAnnotate, addApply, addDelete, addEdit, addLabel, addPatch } from "./change-commands.ts";
 import { addContext } from "./context-commands.ts";
 import type { Choose } from "../args/flags.ts";
+import { addExplain, addFinalizer, addGraph } from "./engine-commands.ts";
 import { addGlobalFlags } from "../args/global-flags.ts";
 import { addDescribe, addDiff, addFields, addGet, addWait, addWatch } from "./look-commands.ts";
 import { addCompletion, addRun, addServe, addVersion } from "./run-commands.ts";
@@ -31,6 +32,8 @@ export function buildProgram(version: string, choose: Choose): Command {
   addGet(program, choose);
   addWatch(program, choose);
   addDescribe(program, choose);
+  addExplain(program, choose);
+  addGraph(program, choose);
   addFields(program, choose);
   addWait(program, choose);
   program.commandsGroup("Change:");
@@ -41,6 +44,7 @@ export function buildProgram(version: string, choose: Choose): Command {
   addLabel(program, choose);
   addAnnotate(program, choose);
   addDelete(program, choose);
+  addFinalizer(program, choose);
   program.commandsGroup("Run:");
   addRun(program, choose);
   addServe(program, choose);

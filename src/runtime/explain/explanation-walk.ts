@@ -57,10 +57,8 @@ export class ExplanationWalk {
       this.#add({ what: `${name} does not exist; ${writer} writes its type`, pointer, controller: writer });
       for (const source of this.#sourcesOf(writer, pointer)) {
         const found = await this.#world.metadataOf(source);
-        const what = `its input ${formatPointer(source)} does not exist`;
-        if (found === undefined) this.#add({ what, pointer: source, controller: writer });
-        else if (found.phase === Phase.tearingDown) await this.visit(source, depth + 1);
-        else this.#controller(writer, source);
+        if (found?.phase === Phase.running) this.#controller(writer, source);
+        else await this.visit(source, depth + 1);
       }
     }
   }

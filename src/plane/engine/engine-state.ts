@@ -1,0 +1,176 @@
+import type { Clock, Timer } from "../../clock/index.ts";
+import { MemoryNamespace } from "../../memory/index.ts";
+import { hasCode, StateError, TypeRegistry, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
+import type { Runtime } from "../../runtime/index.ts";
+import {
+  wrapState,
+  type CoreState,
+  type Event,
+  type GetOptions,
+  type ListOptions,
+  type ResourceList,
+  type State,
+  type Watch,
+  type WatchKindOptions,
+  type WatchOptions,
+} from "../../state/index.ts";
+import { ClosingWatch } from "./closing-watch.ts";
+import { controllerSpec, explanationSpec } from "./engine-specs.ts";
+import {
+  ENGINE_NAMESPACE,
+  ENGINE_TYPES,
+  EngineController,
+  EngineExplanation,
+  parseExplanationId,
+} from "./engine-types.ts";
+
+/** Between two looks at the engine, while somebody watches. Unit: milliseconds. */
+const REFRESH_MS = 500;
+/** Explanations that are kept current at a time; the one that was asked for longest ago goes first. */
+const MAX_EXPLANATIONS = 100;
+
+/**
+ * The engine as resources, computed when they are read, and every half second while they are watched. Read-only. It
+ * costs nothing while nobody looks.
+ */
+export class EngineState implements CoreState {
+  readonly #runtime: Pick<Runtime, "controllers" | "explain" | "metrics">;
+  readonly #clock: Clock;
+  readonly #store: MemoryNamespace;
+  readonly #state: State;
+  /** Ids of explanations, oldest request first. */
+  readonly #explained = new Set<string>();
+  #refreshing: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #watches = 0;
+
+  constructor(runtime: Pick<Runtime, "controllers" | "explain" | "metrics">, clock: Clock) {
+    this.#runtime = runtime;
+    this.#clock = clock;
+    this.#store = new MemoryNamespace(ENGINE_NAMESPACE, { types: new TypeRegistry(ENGINE_TYPES), clock });
+    this.#state = wrapState(this.#store, { clock });
+  }
+
+  async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
+    await this.#refresh(pointer);
+    return this.#store.get(pointer, options);
+  }
+
+  async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    await this.#refresh(pointer);
+    return this.#store.getOrNull(pointer, options);
+  }
+
+  async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
+    await this.#refresh();
+    return this.#store.list(kind, options);
+  }
+
+  async watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
+    await this.#refresh(pointer);
+    return this.#watched(await this.#store.watch(pointer, options));
+  }
+
+  async watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
+    await this.#refresh();
+    return this.#watched(await this.#store.watchKind(kind, options));
+  }
+
+  async watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
+    await this.#refresh();
+    return this.#watched(await this.#store.watchKindBatches(kind, options));
+  }
+
+  create({ metadata }: Resource): Promise<Resource> {
+    return readOnly(metadata);
+  }
+
+  update({ metadata }: Resource): Promise<Resource> {
+    return readOnly(metadata);
+  }
+
+  destroy(pointer: Pointer): Promise<void> {
+    return readOnly(pointer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#timer?.cancel();
+    this.#watches = 0;
+    await this.#store[Symbol.asyncDispose]();
+  }
+
+  #watched<T>(watch: Watch<T>): Watch<T> {
+    this.#watches++;
+    this.#arm();
+    return new ClosingWatch(watch, () => {
+      this.#watches--;
+    });
+  }
+
+  /** Looks again in a while, as long as somebody watches. */
+  #arm(): void {
+    if (this.#timer !== undefined || this.#watches === 0) return;
+    this.#timer = this.#clock.schedule(REFRESH_MS, () => {
+      this.#timer = undefined;
+      // A failure is the next read's to tell.
+      void this.#refresh()
+        .catch(() => undefined)
+        .then(() => this.#arm());
+    });
+  }
+
+  /** Looks at the engine; several who ask at once share one look. */
+  async #refresh(asked?: Pointer): Promise<void> {
+    if (asked?.type === EngineExplanation.type) this.#remember(asked.id);
+    this.#refreshing ??= this.#look().finally(() => {
+      this.#refreshing = undefined;
+    });
+    await this.#refreshing;
+    if (asked?.type === EngineExplanation.type) await this.#explain(asked.id);
+  }
+
+  async #look(): Promise<void> {
+    const nowMs = this.#clock.now();
+    const present = new Set<string>();
+    for (const status of this.#runtime.controllers()) {
+      present.add(status.name);
+      const spec = controllerSpec(status, this.#runtime.metrics.controller(status.name), nowMs);
+      await this.#state.modify(EngineController, status.name, () => spec);
+    }
+    for (const { metadata } of await this.#state.list(EngineController)) {
+      if (!present.has(metadata.id)) await this.#remove(metadata);
+    }
+    for (const id of this.#watches > 0 ? this.#explained : []) await this.#explain(id);
+  }
+
+  #remember(id: string): void {
+    this.#explained.delete(id);
+    this.#explained.add(id);
+    const [oldest] = this.#explained;
+    if (this.#explained.size <= MAX_EXPLANATIONS || oldest === undefined) return;
+    this.#explained.delete(oldest);
+    // It fails when the state is closed, and then it is gone anyway.
+    void this.#remove(EngineExplanation.ref(oldest)).catch(() => undefined);
+  }
+
+  async #explain(id: string): Promise<void> {
+    const pointer = parseExplanationId(id);
+    if (pointer === undefined) return;
+    const explanation = await this.#runtime.explain(pointer);
+    const spec = explanationSpec(explanation, this.#clock.now());
+    await this.#state.modify(EngineExplanation, id, () => spec);
+  }
+
+  async #remove(pointer: Pointer): Promise<void> {
+    try {
+      await this.#state.destroy(pointer);
+    } catch (error) {
+      if (!hasCode(error, "not_found", "version_conflict")) throw error;
+    }
+  }
+}
+
+function readOnly({ type, id }: Pointer): Promise<never> {
+  const text = `${type} ${id} tells what the engine does: it can be read, not written`;
+  return Promise.reject(new StateError("unsupported", text));
+}
