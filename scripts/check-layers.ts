@@ -52,8 +52,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "internal", "log", "clock"],
     builtins: PORTABLE,
   },
+  http: { imports: ["runtime", "log", "internal"], packages: ["prom-client"], builtins: "all" },
   cli: {
-    imports: ["plane", "runtime", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
+    imports: ["plane", "http", "runtime", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
     packages: ["@viz-js/viz", "commander", "diff", "jsonpath-rfc9535", "rfc6902"],
     builtins: "all",
   },

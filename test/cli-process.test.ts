@@ -6,6 +6,8 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { authority, serverCertificate, serverKey } from "./grpc-transport/certificates.ts";
+
 const ROOT = resolve(import.meta.dirname, "..");
 const CLI = ["--conditions=source", join(ROOT, "src", "cli.ts")];
 
@@ -236,6 +238,42 @@ describe("run", () => {
     const { code, stderr } = await run(["run", PLANE], "", { TROUBLE: trouble });
     expect(code).toBe(expected);
     expect(stderr).toContain(message);
+  });
+
+  test("metrics and health over HTTP, logs as JSON", async () => {
+    const plane = new Running(["run", PLANE, "--http", "0", "--log-format", "json", "--log-level", "debug"]);
+    await plane.wrote("homeostat: running");
+    const url = /metrics at (http:\S+)\/metrics\n/.exec(plane.stderr)?.[1] ?? "";
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe("ok\n");
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain("homeostat_queue_processed_total{controller=");
+    plane.child.kill("SIGTERM");
+    expect(await plane.end).toBe(0);
+    const logged = plane.stderr.split("\n").filter((line) => line.startsWith("{"));
+    expect(logged.length).toBeGreaterThan(0);
+    for (const line of logged) expect(JSON.parse(line)).toMatchObject({ component: "controller-runtime" });
+    expect(await run(["run", PLANE, "--http", "nowhere"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--http nowhere:"),
+    });
+    expect(await run(["run", PLANE, "--log-format", "xml"])).toMatchObject({ code: 2 });
+  });
+
+  test("only those get in who show a certificate and a token", async () => {
+    const files = { "server.pem": serverCertificate, "server.key": serverKey, "ca.pem": authority, tokens: "secret\n" };
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+    const tls = ["--cert", "server.pem", "--key", "server.key", "--token-file", "tokens"];
+    const plane = new Running(["run", PLANE, "--listen", "tcp:127.0.0.1:0", ...tls]);
+    await plane.wrote("serving at tcp:");
+    const address = /serving at (tcp:\S+)\n/.exec(plane.stderr)?.[1] ?? "";
+    const client = ["get", "int", "--endpoint", address, "--ca", "ca.pem", "--server-name", "localhost"];
+    expect(await run([...client, "--token", "secret"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("answer"),
+    });
+    expect(await run([...client, "--token", "wrong"])).toMatchObject({ code: 1 });
+    expect(await run(["get", "int", "--endpoint", address])).toMatchObject({ code: 5 });
+    plane.child.kill("SIGTERM");
+    expect(await plane.end).toBe(0);
   });
 
   test("stopping takes no longer than it may", async () => {

@@ -1,7 +1,8 @@
+import type { StateServerOptions } from "../grpc/index.ts";
 import type { Controller, QueueController } from "../controller/index.ts";
 import type { Logger } from "../log/index.ts";
 import type { AnyResourceType } from "../resource/index.ts";
-import type { RuntimeOptions } from "../runtime/index.ts";
+import type { Runtime, RuntimeOptions } from "../runtime/index.ts";
 import type { State } from "../state/index.ts";
 
 /** What the hooks and tasks of a control plane are given. */
@@ -17,7 +18,7 @@ export interface StartContext extends PlaneContext {
    * Runs `cleanup` when controllers and tasks have stopped, or the start has failed: last given, first run. What it
    * throws fails the stop, after the other cleanups.
    */
-  defer(this: void, cleanup: () => void | Promise<void>): void;
+  defer(this: void, cleanup: () => void | PromiseLike<void>): void;
 }
 
 /** An activity beside the controllers, such as a screen, a poller or a server. */
@@ -85,6 +86,12 @@ export interface ControlPlane {
   run(options?: RunControlPlaneOptions): Promise<void>;
 }
 
+/** What {@link RunControlPlaneOptions.onRuntime} is given. */
+export interface RuntimeContext {
+  readonly runtime: Runtime;
+  defer(this: void, cleanup: () => void | PromiseLike<void>): void;
+}
+
 /** Where a State is served. */
 export interface Serving {
   /** The addresses, with the ports that were chosen. */
@@ -100,6 +107,13 @@ export interface RunControlPlaneOptions {
   readonly logger?: Logger | undefined;
   /** In place of the control plane's own {@link ControlPlaneInit.listen}. Default: that, or nowhere. */
   readonly listen?: readonly string[] | undefined;
+  /** Who gets in where the State is served: certificates, tokens, access rule. Default: as `server` of `homeostat/grpc`. */
+  readonly server?: Omit<StateServerOptions, "types" | "logger" | "clock"> | undefined;
+  /**
+   * Called once, before the controllers start, for example to show the metrics of the runtime. `defer` as in
+   * {@link StartContext}. What it throws ends the control plane.
+   */
+  readonly onRuntime?: ((context: RuntimeContext) => void | Promise<void>) | undefined;
   /** Called once, when the controllers run and the State is served at these addresses. */
   readonly onReady?: ((addresses: readonly string[]) => void | Promise<void>) | undefined;
   /**

@@ -5,6 +5,7 @@ export type {
   PlaneContext,
   PlaneTask,
   RunControlPlaneOptions,
+  RuntimeContext,
   StartContext,
 } from "./control-plane.ts";
 export { defineControlPlane } from "./define-control-plane.ts";

@@ -79,7 +79,7 @@ class RunningPlane {
   readonly #stopTimeoutMs: number;
   /** Ends controllers and tasks. */
   readonly #end = new AbortController();
-  readonly #cleanups: (() => void | Promise<void>)[] = [];
+  readonly #cleanups: (() => void | PromiseLike<void>)[] = [];
   /** What has been asked for and has not ended, for the report of a stop that hangs. */
   readonly #waiting = new Set<string>();
   #starting: Promise<void> = Promise.resolve();
@@ -147,20 +147,21 @@ class RunningPlane {
     if (errors.length > 0) throw errors[0];
   }
 
-  async #start({ listen, onListenError }: RunControlPlaneOptions): Promise<void> {
+  async #start({ listen, server, onListenError, onRuntime }: RunControlPlaneOptions): Promise<void> {
     const { resources, namespaces, controllers, onStart, tasks } = this.#plane;
     const [state, logger, signal] = [this.#state, this.#logger, this.#asked];
     const addresses = listen ?? this.#plane.listen ?? [];
     const types = addresses.length > 0 ? [...resources, ...ENGINE_TYPES] : resources;
     await describeTypes(state, types, namespaces, { signal, during: (what, act) => this.#during(what, act) });
     signal.throwIfAborted();
-    const defer = (cleanup: () => void | Promise<void>) => void this.#cleanups.unshift(cleanup);
+    const defer = (cleanup: () => void | PromiseLike<void>) => void this.#cleanups.unshift(cleanup);
     await this.#during("onStart", () => onStart?.({ state, signal, logger, defer }));
     const shutdownGraceMs = Math.ceil(this.#stopTimeoutMs - Math.min(MAX_AFTER_RUNTIME_MS, this.#stopTimeoutMs / 3));
     const runtime = new Runtime(state, { shutdownGraceMs, ...this.#plane.runtime, controllers, logger });
+    await this.#during("onRuntime", () => onRuntime?.({ runtime, defer }));
     if (addresses.length > 0) {
       const served = this.#withEngine(runtime);
-      const serve = () => serveState(served, addresses, types, logger, onListenError);
+      const serve = () => serveState(served, addresses, { ...server, types, logger }, onListenError);
       this.#serving = await this.#during("its server to listen", serve);
     }
     signal.throwIfAborted();

@@ -1,5 +1,4 @@
-import type { Logger } from "../log/index.ts";
-import type { AnyResourceType } from "../resource/index.ts";
+import type { StateServerOptions } from "../grpc/index.ts";
 import type { State } from "../state/index.ts";
 import type { Serving } from "./control-plane.ts";
 
@@ -10,12 +9,11 @@ const GRACE_MS = 2_000;
 export async function serveState(
   state: State,
   listen: readonly string[],
-  types: readonly AnyResourceType[],
-  logger: Logger,
+  options: StateServerOptions,
   onListenError?: (error: Error, address: string) => void,
 ): Promise<Serving> {
   const { server } = await import("../grpc/index.ts");
-  const serving = server(state, { types, logger });
+  const serving = server(state, options);
   const addresses: string[] = [];
   try {
     for (const address of listen) {

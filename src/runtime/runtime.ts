@@ -204,6 +204,15 @@ export class Runtime implements AsyncDisposable {
     }));
   }
 
+  /** Why its controllers may not see what there is, as sentences: it does not run, or watches are not open yet. */
+  unready(): readonly string[] {
+    if (this.#phase !== "running")
+      return [this.#phase === "new" ? "the runtime has not been started" : "the runtime has stopped"];
+    return this.#watches
+      .unopened()
+      .map(({ namespace, type }) => `the watch of ${type} in ${JSON.stringify(namespace)} is not open`);
+  }
+
   /** The State with its cached kinds read from memory. It has no operations of its own: see `wrapState`. */
   cachedState(): CoreState {
     return new CachedState(this.#core, this.#watches.caches);

@@ -1,6 +1,27 @@
 import type { Command } from "commander";
 import { collect, withColor, withEndpoint, type Choose, type Flags } from "../args/flags.ts";
 import type { CommonFlags } from "../connect/session.ts";
+import type { ServingOptions } from "../commands/serve/serving-options.ts";
+
+interface LogFlags {
+  readonly logLevel: string;
+  readonly logFormat: string;
+}
+
+function withLog(command: Command): Command {
+  return command
+    .option("--log-level <level>", "debug, info, warn or error", "info")
+    .option("--log-format <format>", "text for people, or json, an object a line", "text");
+}
+
+function withServing(command: Command): Command {
+  return command
+    .option("--cert <file>", "certificate to show to clients; with --key, connections use TLS")
+    .option("--key <file>", "its private key")
+    .option("--client-ca <file>", "let only clients in that show a certificate of one of these")
+    .option("--token-file <file>", "let only clients in that bring one of these bearer tokens, one a line")
+    .option("--allow-insecure", "listen without TLS where other machines can connect");
+}
 
 export function addRun(program: Command, choose: Choose): void {
   const command = program
@@ -8,10 +29,15 @@ export function addRun(program: Command, choose: Choose): void {
     .description("run the control plane of a configuration, until Ctrl-C")
     .argument("[config]", "file that exports a control plane", "homeostat.config.ts")
     .option("--listen <address>", "serve at unix:PATH or tcp:HOST:PORT; may be repeated", collect)
-    .option("--log-level <level>", "debug, info, warn or error", "info")
+    .option("--http <address>", "show metrics and health at HOST:PORT, or at PORT of the loopback")
     .option("--stop-timeout <time>", "time for everything to stop", "15s");
-  withColor(command).action(
-    (config: string, flags: CommonFlags & { listen?: readonly string[]; logLevel: string; stopTimeout: string }) =>
+  withColor(withLog(withServing(command))).action(
+    (
+      config: string,
+      flags: CommonFlags &
+        ServingOptions &
+        LogFlags & { listen?: readonly string[]; http?: string; stopTimeout: string },
+    ) =>
       choose(async (session) => {
         const { run } = await import("../commands/serve/run.ts");
         return run(session.plain(flags), { ...flags, config, defaultListen: () => session.makeDefaultListen() });
@@ -24,26 +50,9 @@ export function addServe(program: Command, choose: Choose): void {
     .command("serve")
     .description("serve a State, until Ctrl-C")
     .requiredOption("--state <name>", "what to serve: memory")
-    .requiredOption("--listen <address>", "unix:PATH or tcp:HOST:PORT; may be repeated", collect)
-    .option("--cert <file>", "certificate to show to clients; with --key, connections use TLS")
-    .option("--key <file>", "its private key")
-    .option("--client-ca <file>", "let only clients in that show a certificate of one of these")
-    .option("--token-file <file>", "let only clients in that bring one of these bearer tokens, one a line")
-    .option("--allow-insecure", "listen without TLS where other machines can connect")
-    .option("--log-level <level>", "debug, info, warn or error", "info");
-  withColor(command).action(
-    (
-      flags: CommonFlags & {
-        allowInsecure?: boolean;
-        state: string;
-        listen: readonly string[];
-        cert?: string;
-        key?: string;
-        clientCa?: string;
-        tokenFile?: string;
-        logLevel: string;
-      },
-    ) =>
+    .requiredOption("--listen <address>", "unix:PATH or tcp:HOST:PORT; may be repeated", collect);
+  withColor(withLog(withServing(command))).action(
+    (flags: CommonFlags & ServingOptions & LogFlags & { state: string; listen: readonly string[] }) =>
       choose(async (session) => {
         const { serve } = await import("../commands/serve/serve.ts");
         return serve(session.plain(flags), flags);

@@ -115,6 +115,14 @@ export class Watches {
     return [...this.#everyLoop().flatMap((loop) => loop.unanswered ?? []), ...this.#calls.describe()];
   }
 
+  /** Kinds that are needed and whose watch is not open (yet). */
+  unopened(): readonly Kind[] {
+    const loops = this.#loops;
+    return [...this.#channels.values()]
+      .filter((channel) => loops.get(channel)?.isOpen !== true)
+      .map(({ kind }) => kind);
+  }
+
   #everyLoop(): readonly WatchLoop[] {
     return [...this.#loops.values(), ...this.#dropped];
   }

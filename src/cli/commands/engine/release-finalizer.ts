@@ -8,7 +8,7 @@ import { ExitCode } from "../../exit-code.ts";
 import { nameOf } from "../../print/printer.ts";
 
 /** Annotation that says who took finalizers off by hand, and why. */
-export const RELEASED_ANNOTATION = "homeostat/released-finalizers";
+const RELEASED_ANNOTATION = "homeostat/released-finalizers";
 
 export interface ReleaseFinalizerOptions {
   readonly type: string;

@@ -1,0 +1,2 @@
+// What a running engine shows over HTTP: metrics, health. Start with observe.ts.
+export { observe, type Observed, type ObserveOptions, type Observing } from "./observe.ts";
