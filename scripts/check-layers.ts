@@ -13,30 +13,27 @@ interface Layer {
   readonly imports: readonly string[];
   /** Third-party packages that its files may import. Type-only imports count as well. */
   readonly packages?: readonly string[];
-  /** Built-in modules that its files may import: the core should run anywhere. */
-  readonly builtins: readonly string[] | "all";
+  /** Whether its files may import Node's built-in modules. Default: none, so that they run in a browser as well. */
+  readonly builtins?: "all";
 }
-
-const PORTABLE = ["node:async_hooks", "node:timers", "node:timers/promises"];
 
 /** Every folder of `src/`, lowest first. A folder that is not here is refused. */
 const LAYERS: Readonly<Record<string, Layer>> = {
-  clock: { imports: [], builtins: PORTABLE },
-  internal: { imports: [], builtins: PORTABLE },
-  log: { imports: ["internal"], builtins: PORTABLE },
-  wire: { imports: [], builtins: PORTABLE },
+  clock: { imports: [] },
+  internal: { imports: [] },
+  log: { imports: ["internal"] },
+  wire: { imports: [] },
   resource: {
     imports: ["wire", "internal"],
     packages: ["@standard-schema/spec", "pluralize", "re2js"],
-    builtins: PORTABLE,
   },
-  state: { imports: ["resource", "internal", "clock"], builtins: PORTABLE },
-  store: { imports: ["state", "resource", "internal", "clock"], builtins: PORTABLE },
-  memory: { imports: ["store", "state", "resource", "internal", "clock"], builtins: PORTABLE },
-  controller: { imports: ["state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
-  tasks: { imports: ["internal", "log", "clock"], builtins: PORTABLE },
-  runtime: { imports: ["controller", "state", "resource", "internal", "log", "clock"], builtins: PORTABLE },
-  yaml: { imports: ["resource", "internal"], packages: ["yaml"], builtins: PORTABLE },
+  state: { imports: ["resource", "internal", "clock"] },
+  store: { imports: ["state", "resource", "internal", "clock"] },
+  memory: { imports: ["store", "state", "resource", "internal", "clock"] },
+  controller: { imports: ["state", "resource", "internal", "log", "clock"] },
+  tasks: { imports: ["internal", "log", "clock"] },
+  runtime: { imports: ["controller", "state", "resource", "internal", "log", "clock"] },
+  yaml: { imports: ["resource", "internal"], packages: ["yaml"] },
   protobuf: {
     imports: ["yaml", "resource", "internal", "wire"],
     packages: ["@bufbuild/protobuf", "@standard-schema/spec"],
@@ -50,7 +47,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   plane: {
     imports: ["grpc", "runtime", "memory", "controller", "state", "resource", "internal", "log", "clock"],
-    builtins: PORTABLE,
   },
   http: { imports: ["runtime", "log", "internal"], packages: ["prom-client"], builtins: "all" },
   cli: {
@@ -201,7 +197,7 @@ function objection(file: string, { specifier }: Import): string | undefined {
     // Tests may use what they like; what they import reaches no user.
     if (isTest(file)) return undefined;
     if (specifier.startsWith("node:")) {
-      if (layer?.builtins === "all" || layer?.builtins.includes(specifier) === true) return undefined;
+      if (layer?.builtins === "all") return undefined;
       return `${folder ?? "src"} runs anywhere and does not use ${specifier}`;
     }
     used.add(`${folder} ${packageOf(specifier)}`);

@@ -25,6 +25,11 @@ export interface Clock {
   schedule(delayMs: number, fn: () => void): Timer;
   /** Calls `fn` in a later macrotask, after timers and I/O that are due have had their turn. */
   defer(fn: () => void): void;
+  /**
+   * Keeps the process alive until it is disposed of: promises alone do not. For an owner of something that waits for
+   * others. It takes no time, and nothing is ever called.
+   */
+  keepAlive(): Disposable;
   /** Resolves after `delayMs`. */
   sleep(delayMs: number, options?: SleepOptions): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Clock, SleepOptions, Timer } from "./clock.ts";
+import { macrotask } from "./macrotask.ts";
 import { sleepOn } from "./sleep.ts";
 
 interface Entry {
@@ -16,6 +17,7 @@ export class ManualClock implements Clock {
   readonly #startMs: number;
   #order = 0;
   readonly #entries = new Set<Entry>();
+  readonly #holds = new Set<object>();
 
   /** @param startMs - Wall-clock time to start at, in milliseconds since the epoch. Default: 2000-01-01T00:00:00Z. */
   constructor(startMs: number = Date.UTC(2000, 0, 1)) {
@@ -36,6 +38,11 @@ export class ManualClock implements Clock {
     return this.#entries.size;
   }
 
+  /** Number of {@link keepAlive}s that are not disposed of. A test can assert that nothing is left behind. */
+  get keptAlive(): number {
+    return this.#holds.size;
+  }
+
   /** Milliseconds until the next timer is due, or undefined when none waits. */
   get nextInMs(): number | undefined {
     const next = this.#next();
@@ -52,7 +59,14 @@ export class ManualClock implements Clock {
   }
 
   defer(fn: () => void): void {
-    setImmediate(fn);
+    macrotask(fn);
+  }
+
+  /** Who moves the time keeps the process alive; see {@link keptAlive}. */
+  keepAlive(): Disposable {
+    const hold = {};
+    this.#holds.add(hold);
+    return { [Symbol.dispose]: () => void this.#holds.delete(hold) };
   }
 
   sleep(delayMs: number, options?: SleepOptions): Promise<void> {
@@ -74,7 +88,7 @@ export class ManualClock implements Clock {
 
   /** Lets everything that needs no time run: a few rounds of macrotasks with their microtasks. */
   async settle(): Promise<void> {
-    for (let round = 0; round < 8; round++) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (let round = 0; round < 8; round++) await new Promise<void>(macrotask);
   }
 
   #next(): Entry | undefined {

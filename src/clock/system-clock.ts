@@ -1,4 +1,5 @@
 import type { Clock, SleepOptions, Timer } from "./clock.ts";
+import { macrotask } from "./macrotask.ts";
 import { sleepOn } from "./sleep.ts";
 
 /** `setTimeout` fires at once above this delay, so longer ones are waited for in pieces. Unit: milliseconds. */
@@ -49,7 +50,12 @@ export class SystemClock implements Clock {
   }
 
   defer(fn: () => void): void {
-    setImmediate(fn);
+    macrotask(fn);
+  }
+
+  keepAlive(): Disposable {
+    const handle = setInterval(() => undefined, MAX_TIMEOUT_MS);
+    return { [Symbol.dispose]: () => clearInterval(handle) };
   }
 
   sleep(delayMs: number, options?: SleepOptions): Promise<void> {

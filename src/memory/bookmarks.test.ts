@@ -188,3 +188,19 @@ test("the first contents and the initial bookmark come in this order, with the s
   const second = batches.takePending?.() ?? [];
   expect(second.map(({ type, bookmark }) => [type, bookmark])).toEqual([[noop, bookmarks[1]]]);
 });
+
+test("States with one epoch give and take the same bookmarks; an epoch is 8 bytes", async () => {
+  const epoch = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+  await using one = new MemoryState({ epoch });
+  epoch[0] = 9;
+  await using other = new MemoryState({ epoch: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8) });
+  await using foreign = new MemoryState();
+  const bookmarks = await write(one, 2);
+  expect(await write(other, 2)).toEqual(bookmarks);
+  await write(foreign, 2);
+  await using resumed = await other.watchKind(PathResource, { startFromBookmark: bookmarks[0] });
+  expect(idsOf(pending(resumed))).toEqual(["1"]);
+  await expectInvalid(foreign.watchKind(PathResource, { startFromBookmark: bookmarks[0] }));
+  expect(() => new MemoryState({ epoch: new Uint8Array(7) })).toThrow("8 bytes, got 7 bytes");
+  expect(() => new MemoryState({ epoch: "x" as never })).toThrow("8 bytes, got string");
+});

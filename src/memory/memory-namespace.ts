@@ -1,4 +1,3 @@
-import type { Clock } from "../clock/index.ts";
 import { abortable } from "../internal/abortable.ts";
 import { formatReference, StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import {
@@ -23,7 +22,6 @@ import {
   type Cursor,
   BatchWatch,
   EventWatch,
-  createEpoch,
   createSlices,
   openKindCursor,
   openResourceCursor,
@@ -36,10 +34,10 @@ import { Persistence } from "./persistence.ts";
 /** What the namespaces of a State share. A namespace that was let go and comes back goes on with them. */
 export type SharedParts = Pick<CollectionOptions, "timestamps" | "slices" | "epoch">;
 
-export const createSharedParts = (clock: Clock): SharedParts => ({
+export const createSharedParts = ({ clock, epoch }: ResolvedMemoryOptions): SharedParts => ({
   timestamps: new TimestampSource(clock),
   slices: createSlices(clock),
-  epoch: createEpoch(),
+  epoch,
 });
 
 /**
@@ -61,7 +59,7 @@ export class MemoryNamespace implements CoreState {
     this.#namespace = namespace;
     this.#options = resolveMemoryOptions(options);
     const { history, clock } = this.#options;
-    this.#collectionOptions = { history, clock, ...(shared ?? createSharedParts(clock)) };
+    this.#collectionOptions = { history, clock, ...(shared ?? createSharedParts(this.#options)) };
     const store = this.#options.backingStore(namespace);
     this.#persistence = store && new Persistence(store);
   }

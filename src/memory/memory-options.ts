@@ -1,7 +1,14 @@
 import { SystemClock, type Clock } from "../clock/index.ts";
 import { TypeRegistry, type AnyResourceType } from "../resource/index.ts";
 import type { OverrunPolicy } from "../state/index.ts";
-import { resolveHistoryOptions, type HistoryOptions, type ResolvedHistoryOptions } from "../store/index.ts";
+import {
+  checkEpoch,
+  createEpoch,
+  resolveHistoryOptions,
+  type Epoch,
+  type HistoryOptions,
+  type ResolvedHistoryOptions,
+} from "../store/index.ts";
 import type { BackingStore } from "./backing-store.ts";
 
 /** Options of a {@link MemoryState}; each has a default. */
@@ -13,6 +20,11 @@ export interface MemoryStateOptions {
   readonly overrun?: OverrunPolicy | undefined;
   /** Gives the store behind a namespace, or nothing. Default: memory only. */
   readonly backingStore?: ((namespace: string) => BackingStore | undefined) | undefined;
+  /**
+   * What tells the bookmarks of this State from those of others, also of the same program's last run: 8 bytes. A fixed
+   * one makes runs repeatable; two States with one epoch accept each other's bookmarks. Default: random.
+   */
+  readonly epoch?: Uint8Array | undefined;
   /** Default: the system's. */
   readonly clock?: Clock | undefined;
 }
@@ -23,20 +35,24 @@ export interface ResolvedMemoryOptions {
   readonly history: ResolvedHistoryOptions;
   readonly overrun: OverrunPolicy;
   readonly backingStore: (namespace: string) => BackingStore | undefined;
+  readonly epoch: Epoch;
   readonly clock: Clock;
 }
 
-/** @throws {RangeError} for a capacity, gap or size that is no whole number of its range. */
+/** @throws {RangeError} for a capacity, gap or size that is no whole number of its range, or an epoch that is not 8 bytes. */
 export function resolveMemoryOptions(options: MemoryStateOptions = {}): ResolvedMemoryOptions {
   const { types = [], overrun = "resync", backingStore = () => undefined, clock = new SystemClock() } = options;
   if (overrun !== "resync" && overrun !== "error") {
     throw new RangeError(`overrun must be "resync" or "error", got ${JSON.stringify(overrun)}`);
   }
+  const { epoch = createEpoch() } = options;
+  checkEpoch(epoch);
   return {
     types: types instanceof TypeRegistry ? types : new TypeRegistry(types),
     history: resolveHistoryOptions(options.history),
     overrun,
     backingStore,
+    epoch: Uint8Array.from(epoch),
     clock,
   };
 }

@@ -15,7 +15,8 @@ const MAX_AFTER_RUNTIME_MS = 5_000;
 
 /** {@link ControlPlane.run} */
 export async function runControlPlane(plane: ControlPlane, options: RunControlPlaneOptions = {}): Promise<void> {
-  const { signal, logger = consoleLogger(), stopTimeoutMs = 15_000 } = options;
+  const { clock = new SystemClock() } = plane.runtime;
+  const { signal, logger = consoleLogger({ now: () => clock.now() }), stopTimeoutMs = 15_000 } = options;
   if (!(stopTimeoutMs >= 0)) {
     throw new RangeError(`stopTimeoutMs must be a number of milliseconds, at least 0, got ${stopTimeoutMs}`);
   }
@@ -31,7 +32,6 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
   const end = (how: "drain" | "fail"): Promise<void> => {
     signal?.removeEventListener("abort", onAbort);
     stop.abort();
-    const clock = plane.runtime.clock ?? new SystemClock();
     return withinTime(
       (late) => running.stop(how === "drain", late),
       () => running.waiting,

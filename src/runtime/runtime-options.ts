@@ -60,12 +60,13 @@ export function resolveRuntimeOptions(options: RuntimeOptions): ResolvedRuntimeO
     throw new RangeError(`yieldEvery must be a whole number of at least 1, got ${yieldEvery}`);
   }
   if (changeRateLimit !== undefined) checkRateLimit(changeRateLimit);
+  const clock = options.clock ?? new SystemClock();
   const registry = metrics instanceof MetricsRegistry ? metrics : new MetricsRegistry();
   return {
     controllers: [...(options.controllers ?? [])],
     cache: (options.cache ?? []).map(kindOf),
-    logger: (options.logger ?? consoleLogger()).child({ component: "controller-runtime" }),
-    clock: options.clock ?? new SystemClock(),
+    logger: (options.logger ?? consoleLogger({ now: () => clock.now() })).child({ component: "controller-runtime" }),
+    clock,
     random: options.random ?? Math.random,
     metrics: registry,
     metricsOf: metrics === false ? () => new ControllerMetrics() : (name) => registry.controller(name),

@@ -28,9 +28,6 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Keeps the process alive while a runtime runs: promises alone do not. Unit: milliseconds; it never does anything. */
-const KEEP_ALIVE_MS = 2 ** 30;
-
 /**
  * Runs controllers on a State: watches what they declared, wakes those whom a change concerns, and gives each a view of
  * the State that holds it to its declarations.
@@ -249,7 +246,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   async #runUntilStopped(signal: AbortSignal | undefined): Promise<void> {
-    const keepAlive = setInterval(() => undefined, KEEP_ALIVE_MS);
+    using _alive = this.#options.clock.keepAlive();
     const onAbort = (): void => this.#requestStop(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     if (signal?.aborted === true) onAbort();
@@ -262,7 +259,6 @@ export class Runtime implements AsyncDisposable {
       throw this.#failure ?? error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
-      clearInterval(keepAlive);
     }
     if (this.#failure !== undefined) throw this.#failure;
   }

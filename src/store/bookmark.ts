@@ -3,11 +3,18 @@ import { StateError, type Kind } from "../resource/index.ts";
 const SECRET_BYTES = 8;
 const BOOKMARK_BYTES = 16;
 
-/** What is different in each life of a State: 8 random bytes. */
+/** What is different in each life of a State: 8 bytes. */
 export type Epoch = Uint8Array;
 
 /** A random epoch. */
 export const createEpoch = (): Epoch => globalThis.crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+
+/** @throws {RangeError} when an epoch given by a caller is not {@link SECRET_BYTES} long. */
+export function checkEpoch(epoch: Epoch): void {
+  if (epoch instanceof Uint8Array && epoch.length === SECRET_BYTES) return;
+  const got = epoch instanceof Uint8Array ? `${epoch.length} bytes` : typeof epoch;
+  throw new RangeError(`epoch must be a Uint8Array of ${SECRET_BYTES} bytes, got ${got}`);
+}
 
 /**
  * Names positions in one collection's history: 8 bytes that depend on the State's life and the kind, then the position as

@@ -15,7 +15,7 @@ export interface StateServiceOptions {
   readonly batchEvents: number;
   readonly maxWatchesPerConnection: number;
   readonly logger: Logger;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "defer">;
 }
 
 /** What the methods of the service work with. */
@@ -32,11 +32,11 @@ export class StateService {
   readonly watches: WatchSlots;
   readonly batchBytes: number;
   readonly logger: Logger;
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<Clock, "now" | "defer">;
 
   constructor(state: CoreState, options: StateServiceOptions) {
     this.state = state;
-    this.derived = wrapState(state);
+    this.derived = wrapState(state, { clock: options.clock });
     this.resources = new ResourceEncoder({ yaml: options.yaml });
     this.events = new EventEncoder(this.resources, {
       mostBytes: options.batchBytes,
@@ -54,5 +54,10 @@ export class StateService {
   /** The present time, as resources have it. */
   now(): string {
     return new Date(this.#clock.now()).toISOString();
+  }
+
+  /** Resolves in the next turn of the event loop. */
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.#clock.defer(resolve));
   }
 }

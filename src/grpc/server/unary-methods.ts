@@ -63,7 +63,7 @@ export function unaryMethods(service: StateService): readonly Method[] {
     await derived.teardownAndDestroy(pointer, { owner, signal: call.signal });
     // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
     // would cancel a call that was done.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await service.nextTurn();
     return encodeTeardownResponse({ destroyReady: false, comparedLife: lifeOf(pointer) !== undefined });
   };
 

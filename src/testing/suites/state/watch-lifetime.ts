@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { macrotask } from "../../../clock/index.ts";
 import { hasCode, isInvalidBookmark, type Resource } from "../../../resource/index.ts";
 import { EventType, type CallOptions, type WatchKindOptions } from "../../../state/index.ts";
 import { Int } from "../conformance-resources.ts";
@@ -198,7 +199,7 @@ export const watchLifetime: readonly Scenario[] = [
     "[state 16] no change is lost or told twice between the first contents and the rest",
     async (world, form) => {
       const { state } = world;
-      const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+      const turn = () => new Promise<void>(macrotask);
       let written = 0;
       const writes = Array.from({ length: 4 }, async (_, writer) => {
         for (let index = 0; index < 15; index++) {

@@ -9,6 +9,7 @@ import {
   type ResourceType,
   type StateErrorCode,
 } from "../../../resource/index.ts";
+import { macrotask } from "../../../clock/index.ts";
 import { EventType, type Event, type State, type WatchKindOptions, type WatchOptions } from "../../../state/index.ts";
 import { PathResource, type PathSpec } from "../conformance-resources.ts";
 import { withDeadline, type WaitOptions } from "../../assert/deadline.ts";
@@ -115,7 +116,7 @@ export class World implements AsyncDisposable {
     await reader.next();
     await this.state.destroy(marker.metadata);
     await reader.next();
-    for (let turn = 0; turn < 10; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < 10; turn++) await new Promise<void>(macrotask);
   }
   #settled = 0;
 
