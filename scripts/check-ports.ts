@@ -44,7 +44,16 @@ const NODE_GLOBALS: ReadonlySet<string> = new Set([
 ]);
 
 /** Folders of `src/` that stand on Node. All others run anywhere. */
-const NODE_FOLDERS: ReadonlySet<string> = new Set(["cli", "cli.ts", "bin.cts", "grpc", "protobuf", "rpc", "testing"]);
+const NODE_FOLDERS: ReadonlySet<string> = new Set([
+  "cli",
+  "cli.ts",
+  "bin.cts",
+  "grpc",
+  "http",
+  "protobuf",
+  "rpc",
+  "testing",
+]);
 
 interface Permission {
   readonly uses: readonly string[];
@@ -61,6 +70,8 @@ const ALLOWED: Readonly<Record<string, Permission>> = {
   },
   "src/clock/macrotask.ts": { uses: ["setImmediate"], because: "the one way into the real event loop" },
   "src/log/console-logger.ts": { uses: ["Date.now"], because: "the default of `now`" },
+  "src/log/json-logger.ts": { uses: ["Date.now"], because: "the default of `now`" },
+  "src/http/observe.ts": { uses: ["process.memoryUsage"], because: "a metric of the process itself" },
   "src/runtime/runtime-options.ts": { uses: ["Math.random"], because: "the default of `random`" },
   "src/tasks/task.ts": { uses: ["Math.random"], because: "the default of `random`" },
   "src/grpc/client/client-options.ts": { uses: ["Math.random"], because: "the default of `random`" },
