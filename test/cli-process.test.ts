@@ -11,6 +11,12 @@ import { authority, serverCertificate, serverKey } from "./grpc-transport/certif
 const ROOT = resolve(import.meta.dirname, "..");
 const CLI = ["--conditions=source", join(ROOT, "src", "cli.ts")];
 
+/** What a command sees of this process' environment. */
+const inherited = (): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+});
+
 let folder: string;
 let socket: string;
 const children = new Set<ChildProcess>();
@@ -39,7 +45,7 @@ class Running {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.child = spawn(process.execPath, [...CLI, ...args], {
       cwd: folder,
-      env: { PATH: process.env["PATH"], XDG_RUNTIME_DIR: folder, ...env },
+      env: { ...inherited(), XDG_RUNTIME_DIR: folder, ...env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     children.add(this.child);
@@ -309,7 +315,7 @@ describe("the command line as such", () => {
         _homeostat
         printf '%s\\n' "\${COMPREPLY[@]}"`;
       const child = spawn("bash", ["-c", script, "bash", line], {
-        env: { PATH: process.env["PATH"], XDG_RUNTIME_DIR: folder },
+        env: { ...inherited(), XDG_RUNTIME_DIR: folder },
         stdio: ["ignore", "pipe", "inherit"],
       });
       children.add(child);

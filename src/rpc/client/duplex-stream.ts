@@ -5,6 +5,8 @@ import { type MessageStream, MessageStreamCall } from "./message-stream.ts";
 /** From here on there is no room for more until some has been sent. Unit: bytes. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
+const NO_BYTES = new Uint8Array(0);
+
 /** Messages both ways. What is sent waits here until the server can read it. */
 export interface DuplexStream extends MessageStream {
   /** Resolves when the server has accepted the call; rejects with what ended it before. */
@@ -98,6 +100,13 @@ export class DuplexStreamCall extends MessageStreamCall implements DuplexStream 
     this.#unread.push({ end: this.#sentBytes, linkPosition: position(piece.length) });
     if (this.#waitingBytes === 0) this.#listener?.();
     return piece;
+  }
+
+  override onEnd(): void {
+    const wasOver = this.isOver;
+    super.onEnd();
+    // The response is complete, and nothing more is sent: a stream with one open half holds up the server's shutdown.
+    if (!wasOver && this.isOver) this.stream?.write(NO_BYTES, true);
   }
 
   protected override onOpened(): void {
