@@ -43,35 +43,34 @@ function shortened(text: string): string {
   return whole.length <= MAX_MESSAGE_LENGTH ? whole : `${whole.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…`;
 }
 
+/** The status of each category, where it does not depend on the method, or how it does. */
+const STATUSES: Readonly<Record<StateErrorCode, Status | ((rpc: Rpc) => Status)>> = {
+  not_found: (rpc) => (rpc === Rpc.watch ? Status.unknown : Status.notFound),
+  owner_conflict: (rpc) => (isWrite(rpc) ? Status.permissionDenied : Status.unknown),
+  phase_conflict: (rpc) => (rpc === Rpc.update ? Status.invalidArgument : conflictStatus(rpc)),
+  already_exists: conflictStatus,
+  version_conflict: conflictStatus,
+  pending_finalizers: conflictStatus,
+  invalid_bookmark: (rpc) => (rpc === Rpc.watch ? Status.failedPrecondition : Status.unknown),
+  // Of a Teardown, UNIMPLEMENTED says that the server does not have the method.
+  unsupported: (rpc) => (rpc === Rpc.watch || rpc === Rpc.list ? Status.unimplemented : Status.unknown),
+  invalid: invalidStatus,
+  type_mismatch: invalidStatus,
+  unavailable: Status.unavailable,
+  watch_overrun: Status.unknown,
+};
+
 function statusOf(code: StateErrorCode, rpc: Rpc): Status {
-  switch (code) {
-    case "not_found":
-      return rpc === Rpc.watch ? Status.unknown : Status.notFound;
-    case "owner_conflict":
-      return isWrite(rpc) ? Status.permissionDenied : Status.unknown;
-    case "phase_conflict":
-      return rpc === Rpc.update ? Status.invalidArgument : conflictStatus(rpc);
-    case "already_exists":
-    case "version_conflict":
-    case "pending_finalizers":
-      return conflictStatus(rpc);
-    case "invalid_bookmark":
-      return rpc === Rpc.watch ? Status.failedPrecondition : Status.unknown;
-    case "unsupported":
-      // Of a Teardown, UNIMPLEMENTED says that the server does not have the method.
-      return rpc === Rpc.watch || rpc === Rpc.list ? Status.unimplemented : Status.unknown;
-    case "invalid":
-    case "type_mismatch":
-      // On an Update, clients take INVALID_ARGUMENT for a conflict of phases.
-      return rpc === Rpc.update ? Status.unknown : Status.invalidArgument;
-    case "unavailable":
-      return Status.unavailable;
-    case "watch_overrun":
-      return Status.unknown;
-  }
+  const status = STATUSES[code];
+  return typeof status === "function" ? status(rpc) : status;
 }
 
 function conflictStatus(rpc: Rpc): Status {
   if (!isWrite(rpc)) return Status.unknown;
   return rpc === Rpc.create ? Status.alreadyExists : Status.failedPrecondition;
+}
+
+/** On an Update, clients take INVALID_ARGUMENT for a conflict of phases. */
+function invalidStatus(rpc: Rpc): Status {
+  return rpc === Rpc.update ? Status.unknown : Status.invalidArgument;
 }

@@ -1,5 +1,5 @@
-import { lifeOf, type Resource } from "../../resource/index.ts";
-import { asCreated, asUpdated } from "../../state/index.ts";
+import { lifeOf, type Pointer, type Resource } from "../../resource/index.ts";
+import { asCreated, asUpdated, type DestroyOptions } from "../../state/index.ts";
 import { decodePointerRequest } from "../messages/pointer-request.ts";
 import { encodeTeardownResponse } from "../messages/teardown-response.ts";
 import { decodeCreateRequest, decodeUpdateRequest } from "../messages/write-request.ts";
@@ -43,34 +43,36 @@ export function unaryMethods(service: StateService): readonly Method[] {
     return respond(call, await state.update(resource, { owner, expectedPhase, signal: call.signal }));
   };
 
-  const destroy = async (call: ServerCall): Promise<Uint8Array> => {
-    const { pointer, owner } = decodePointerRequest(call.message);
-    await admit(call, "destroy", pointer, { owner });
-    await state.destroy(pointer, { owner, signal: call.signal });
-    return encodeTeardownResponse({ destroyReady: false, comparedLife: lifeOf(pointer) !== undefined });
-  };
-
-  const teardown = async (call: ServerCall): Promise<Uint8Array> => {
-    const { pointer, owner } = decodePointerRequest(call.message);
-    await admit(call, "destroy", pointer, { owner });
-    const destroyReady = await derived.teardown(pointer, { owner, signal: call.signal });
-    return encodeTeardownResponse({ destroyReady, comparedLife: lifeOf(pointer) !== undefined });
-  };
-
-  const teardownAndDestroy = async (call: ServerCall): Promise<Uint8Array> => {
-    const { pointer, owner } = decodePointerRequest(call.message);
-    await admit(call, "destroy", pointer, { owner });
-    await derived.teardownAndDestroy(pointer, { owner, signal: call.signal });
-    // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
-    // would cancel a call that was done.
-    await service.nextTurn();
-    return encodeTeardownResponse({ destroyReady: false, comparedLife: lifeOf(pointer) !== undefined });
-  };
-
   return [
     unaryMethod(Rpc.get, logger, get),
     unaryMethod(Rpc.create, logger, create),
     unaryMethod(Rpc.update, logger, update),
+    ...endingMethods(service),
+  ];
+}
+
+/** The methods that end a resource, or begin to. All three ask the rule for the right to destroy. */
+function endingMethods({ state, derived, admit, logger, nextTurn }: StateService): readonly Method[] {
+  /** @param end - Resolves to true when the response has to say that the resource may be destroyed. */
+  const ending =
+    (end: (pointer: Pointer, options: DestroyOptions) => Promise<boolean | void>) =>
+    async (call: ServerCall): Promise<Uint8Array> => {
+      const { pointer, owner } = decodePointerRequest(call.message);
+      await admit(call, "destroy", pointer, { owner });
+      const destroyReady = (await end(pointer, { owner, signal: call.signal })) === true;
+      return encodeTeardownResponse({ destroyReady, comparedLife: lifeOf(pointer) !== undefined });
+    };
+
+  const destroy = ending((pointer, options) => state.destroy(pointer, options));
+  const teardown = ending((pointer, options) => derived.teardown(pointer, options));
+  const teardownAndDestroy = ending(async (pointer, options) => {
+    await derived.teardownAndDestroy(pointer, options);
+    // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
+    // would cancel a call that was done.
+    await nextTurn();
+  });
+
+  return [
     unaryMethod(Rpc.destroy, logger, destroy),
     unaryMethod(Rpc.teardown, logger, teardown),
     // It waits for somebody else, so a server that stops does not wait for it.

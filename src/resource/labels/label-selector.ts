@@ -205,27 +205,24 @@ class SelectorParser {
 const BARE = new RegExp(`^(?:${LABEL_WORD.source})$`, "u");
 const quote = (text: string): string => (BARE.test(text) ? text : JSON.stringify(text));
 
+/** What stands between a key and a value: for the comparison, and for its inversion. */
+const SYMBOLS: ReadonlyMap<LabelOperator, readonly [string, string]> = new Map([
+  [LabelOperator.equal, ["=", "!="]],
+  [LabelOperator.lessThan, [" lt ", " ge "]],
+  [LabelOperator.lessOrEqual, [" le ", " gt "]],
+  [LabelOperator.lessThanNumeric, ["<", ">="]],
+  [LabelOperator.lessOrEqualNumeric, ["<=", ">"]],
+]);
+
 function formatTerm({ key, operator, values, invert }: LabelTerm): string {
   const name = quote(key);
   const [value] = values;
   if (operator === LabelOperator.exists) return invert ? `!${name}` : name;
   if (operator === LabelOperator.in) return `${name} ${invert ? "notin" : "in"} (${values.map(quote).join(",")})`;
-  if (value === undefined) {
-    // A comparison without a value: false for every label, without an answer for a missing one.
-    const matchesMissing = operator === LabelOperator.equal;
-    return invert ? (matchesMissing ? `${name} notin ()` : name) : `${name} in ()`;
-  }
-  switch (operator) {
-    case LabelOperator.equal:
-      return `${name}${invert ? "!=" : "="}${quote(value)}`;
-    case LabelOperator.lessThan:
-      return `${name} ${invert ? "ge" : "lt"} ${quote(value)}`;
-    case LabelOperator.lessOrEqual:
-      return `${name} ${invert ? "gt" : "le"} ${quote(value)}`;
-    case LabelOperator.lessThanNumeric:
-      return `${name}${invert ? ">=" : "<"}${quote(value)}`;
-    case LabelOperator.lessOrEqualNumeric:
-      return `${name}${invert ? ">" : "<="}${quote(value)}`;
-  }
-  throw new RangeError(`unknown label operator ${describeValue(operator)}`);
+  const comparison = SYMBOLS.get(operator);
+  if (comparison === undefined) throw new RangeError(`unknown label operator ${describeValue(operator)}`);
+  if (value !== undefined) return `${name}${comparison[invert ? 1 : 0]}${quote(value)}`;
+  // A comparison without a value: false for every label, without an answer for a missing one.
+  if (!invert) return `${name} in ()`;
+  return operator === LabelOperator.equal ? `${name} notin ()` : name;
 }

@@ -35,12 +35,19 @@ export function samePlain(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null)
     return Number.isNaN(a) && Number.isNaN(b);
+  return sameObject(a, b);
+}
+
+function sameObject(a: object, b: object): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((part, i) => samePlain(part, b[i]));
   if (a instanceof Handle || a instanceof OpaqueSpec) return a.equals(b);
   if (a instanceof Uint8Array) return b instanceof Uint8Array && sameBytes(a, b);
-  if (Array.isArray(b) || b instanceof Uint8Array || b instanceof Handle || b instanceof OpaqueSpec) return false;
+  if (!isRecord(b)) return false;
   return sameRecord(a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>);
 }
+
+const isRecord = (value: object): boolean =>
+  !(Array.isArray(value) || value instanceof Uint8Array || value instanceof Handle || value instanceof OpaqueSpec);
 
 function sameRecord(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
   let matched = 0;

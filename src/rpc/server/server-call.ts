@@ -212,7 +212,10 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
       return;
     }
     if (this.#request instanceof RequestMessage && this.#request.isCompressed) {
-      this.#inflate(this.#request);
+      this.#request.inflate().then(
+        () => this.#startHandler(),
+        (error: unknown) => this.#fail(error),
+      );
       return;
     }
     this.#started = true;
@@ -227,13 +230,6 @@ export class GrpcCall implements RunningCall, ServerStreamCall, DuplexCall, Stre
       () => this.#method.handler(this),
       (value) => this.#succeed(value),
       (error) => this.#fail(error),
-    );
-  }
-
-  #inflate(request: RequestMessage): void {
-    request.inflate().then(
-      () => this.#startHandler(),
-      (error: unknown) => this.#fail(error),
     );
   }
 

@@ -44,24 +44,29 @@ export async function expectEvents(
 }
 
 /** Says in what `event` differs from what was expected; undefined when in nothing. */
-function differenceOf(event: Event, { type, id, version, resource, old, bookmark }: ExpectedEvent): string | undefined {
+function differenceOf(event: Event, expected: ExpectedEvent): string | undefined {
+  const { type, id, version, resource, bookmark } = expected;
   const got = event.resource?.metadata;
-  if (event.type !== type) return `expected ${type}${idOf(id ?? resource?.metadata.id)}`;
-  if (id !== undefined && got?.id !== id) return `expected ${type}${idOf(id)}`;
+  const hasAddress = event.type === type && (id ?? got?.id) === got?.id;
+  if (!hasAddress) return `expected ${type}${idOf(id ?? resource?.metadata.id)}`;
   if (version !== undefined && got?.version !== version) return `expected version ${version}`;
-  if (resource !== undefined) {
-    const same = event.resource !== undefined && !isTombstone(event.resource) && sameResource(event.resource, resource);
-    if (!same) return `expected ${type} with ${show(resource)}, got ${show(event.resource)}`;
+  const difference = contentDifferenceOf(event, expected);
+  if (difference !== undefined) return difference;
+  if (bookmark === undefined || bookmark === (event.bookmark !== undefined)) return undefined;
+  return bookmark ? "expected a bookmark" : "expected no bookmark";
+}
+
+function contentDifferenceOf(event: Event, { type, resource, old }: ExpectedEvent): string | undefined {
+  if (resource !== undefined && !isSame(event.resource, resource)) {
+    return `expected ${type} with ${show(resource)}, got ${show(event.resource)}`;
   }
   if (old === null && event.old !== undefined) return `expected no content before, got ${show(event.old)}`;
-  if (old !== undefined && old !== null && (event.old === undefined || !sameResource(event.old, old))) {
-    return `expected ${show(old)} as content before, got ${show(event.old)}`;
-  }
-  if (bookmark !== undefined && (event.bookmark !== undefined) !== bookmark) {
-    return bookmark ? "expected a bookmark" : "expected no bookmark";
-  }
+  if (old && !isSame(event.old, old)) return `expected ${show(old)} as content before, got ${show(event.old)}`;
   return undefined;
 }
+
+const isSame = (got: Event["resource"], wanted: Resource): boolean =>
+  got !== undefined && !isTombstone(got) && sameResource(got, wanted);
 
 const idOf = (id: string | undefined): string => (id === undefined ? "" : ` of ${JSON.stringify(id)}`);
 

@@ -140,47 +140,41 @@ function readLine(command: Command, words: readonly string[], stops = false): Li
   return { args, values, open, rest: [] };
 }
 
+/** Asks the control plane for candidates. */
+type Question = (state: State, catalog: KindCatalog, signal: AbortSignal) => Promise<readonly Candidate[]>;
+
+const plainWords = (...values: readonly string[]): readonly Candidate[] => values.map((word) => [word, ""]);
+const A_FILE: readonly Candidate[] = [[FILES, ""]];
+
+/** Values of options that are always the same, by the option's name. */
+const FIXED_VALUES: ReadonlyMap<string, readonly Candidate[]> = new Map([
+  ["output", plainWords("table", "wide", "yaml", "json", "name", "jsonpath=", "custom-columns=")],
+  ["for", plainWords("created", "deleted", "phase=running", "phase=tearingDown", "jsonpath=", "condition=")],
+  ["type", [["merge", "RFC 7396"] as const, ["json", "RFC 6902"] as const]],
+  ["dryRun", plainWords("client", "server")],
+  ["color", plainWords("auto", "always", "never")],
+  ["logLevel", plainWords("debug", "info", "warn", "error")],
+  ["state", [["memory", "in the memory of the process"]]],
+  ["filename", A_FILE],
+  ["patchFile", A_FILE],
+  ["ca", A_FILE],
+  ["cert", A_FILE],
+  ["key", A_FILE],
+  ["clientCa", A_FILE],
+  ["tokenFile", A_FILE],
+]);
+
+const namespacesOf: Question = async (state, catalog, signal) => {
+  const kind = catalog.find("Namespaces.meta.cosi.dev");
+  const namespaces = await state.list(kindIn(kind, "meta"), { signal });
+  return namespaces.map(({ metadata }) => [metadata.id, ""]);
+};
+
 async function valuesOf(session: Session, option: Option, line: Line): Promise<readonly Candidate[]> {
-  switch (option.attributeName()) {
-    case "output":
-      return ["table", "wide", "yaml", "json", "name", "jsonpath=", "custom-columns="].map((word) => [word, ""]);
-    case "for":
-      return ["created", "deleted", "phase=running", "phase=tearingDown", "jsonpath=", "condition="].map((word) => [
-        word,
-        "",
-      ]);
-    case "type":
-      return [
-        ["merge", "RFC 7396"],
-        ["json", "RFC 6902"],
-      ];
-    case "dryRun":
-      return ["client", "server"].map((word) => [word, ""]);
-    case "context":
-      return contextsOf(session);
-    case "color":
-      return ["auto", "always", "never"].map((word) => [word, ""]);
-    case "logLevel":
-      return ["debug", "info", "warn", "error"].map((word) => [word, ""]);
-    case "state":
-      return [["memory", "in the memory of the process"]];
-    case "namespace":
-      return ask(session, line, async (state, catalog, signal) => {
-        const kind = catalog.find("Namespaces.meta.cosi.dev");
-        const namespaces = await state.list(kindIn(kind, "meta"), { signal });
-        return namespaces.map(({ metadata }) => [metadata.id, ""]);
-      });
-    case "filename":
-    case "patchFile":
-    case "ca":
-    case "cert":
-    case "key":
-    case "clientCa":
-    case "tokenFile":
-      return [[FILES, ""]];
-    default:
-      return [];
-  }
+  const name = option.attributeName();
+  if (name === "context") return contextsOf(session);
+  if (name === "namespace") return ask(session, line, namespacesOf);
+  return FIXED_VALUES.get(name) ?? [];
 }
 
 /** Types for the first argument, ids of the type for the others. */
@@ -201,11 +195,7 @@ function namesFor(session: Session, line: Line, current: string): Promise<readon
   });
 }
 
-async function ask(
-  session: Session,
-  { values }: Line,
-  question: (state: State, catalog: KindCatalog, signal: AbortSignal) => Promise<readonly Candidate[]>,
-): Promise<readonly Candidate[]> {
+async function ask(session: Session, { values }: Line, question: Question): Promise<readonly Candidate[]> {
   let answer: readonly Candidate[] = [];
   const node = values.get("node");
   const flags: EndpointFlags = {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OpaqueSpec } from "../../../resource/index.ts";
+import { OpaqueSpec, type Resource } from "../../../resource/index.ts";
 import { parseResource } from "../../../yaml/index.ts";
 import { CliError } from "../../cli-error.ts";
 import type { CommandContext, WriteContext } from "../../command-context.ts";
@@ -41,16 +41,17 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
   const kind = (await loadKinds(state, signal)).find(selection.typeName);
   const pointer = pointerIn(kind, options.namespace ?? kind.defaultNamespace, selection.id);
   const stored = await state.get(pointer, { signal });
-  if (stored.spec instanceof OpaqueSpec && (stored.spec.yaml ?? "").trim() === "") {
-    const message = `the spec of ${nameOf(pointer)} came without YAML; label and annotate change the rest`;
-    throw new CliError(ExitCode.failed, message);
-  }
+  assertReadable(stored);
 
   const specs = new SpecWriter(state, signal);
   const folder = await mkdtemp(join(tmpdir(), "homeostat-edit-"));
   const file = join(folder, "resource.yaml");
   // Who edits a sensitive resource has to see it.
   const original = await formatShown({ node: undefined, kind, resource: stored }, { showSensitive: true });
+  const nothingChanged = async (): Promise<ExitCode> => {
+    await stderr.write("homeostat: nothing was changed\n");
+    return ExitCode.ok;
+  };
   let text = HEADER + original;
   let isKept = false;
   try {
@@ -60,25 +61,19 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
       const edited = await readFile(file, "utf8");
       const isUntouched = edited === text;
       if (withoutComments(edited) === withoutComments(original) || withoutComments(edited) === "") {
-        await stderr.write("homeostat: nothing was changed\n");
-        return ExitCode.ok;
+        return await nothingChanged();
       }
       isKept = true;
       try {
         const parsed = parseResource(edited, { types: [looseType(kind)] });
         const changed = await editedResource(stored, parsed, specs);
-        if (changed === undefined) {
-          isKept = false;
-          await stderr.write("homeostat: nothing was changed\n");
-          return ExitCode.ok;
-        }
-        await state.update(changed, { owner: options.owner, expectedPhase: "any", signal });
+        if (changed !== undefined) await state.update(changed, { owner: options.owner, expectedPhase: "any", signal });
         isKept = false;
+        if (changed === undefined) return await nothingChanged();
         await stdout.write(`${nameOf(pointer)} edited\n`);
         return ExitCode.ok;
       } catch (error) {
-        const isMistake = exitCodeOf(error) === ExitCode.failed || exitCodeOf(error) === ExitCode.usage;
-        if (!isMistake || isUntouched || !context.isInteractive) throw error;
+        if (!isMistake(error) || isUntouched || !context.isInteractive) throw error;
         text = `${mistakeComment(describeFailure(error))}${withoutMistake(edited)}`;
       }
     }
@@ -87,6 +82,17 @@ export async function edit(context: WriteContext, options: EditOptions): Promise
     else await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** @throws {CliError} when the spec cannot be shown as text. */
+function assertReadable({ metadata, spec }: Resource): void {
+  if (!(spec instanceof OpaqueSpec) || (spec.yaml ?? "").trim() !== "") return;
+  const message = `the spec of ${nameOf(metadata)} came without YAML; label and annotate change the rest`;
+  throw new CliError(ExitCode.failed, message);
+}
+
+/** True for what the user can put right in the text. */
+const isMistake = (error: unknown): boolean =>
+  exitCodeOf(error) === ExitCode.failed || exitCodeOf(error) === ExitCode.usage;
 
 const MISTAKE_PREFIX = "# ! ";
 

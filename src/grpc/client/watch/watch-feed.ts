@@ -182,23 +182,16 @@ export class WatchFeed {
   /** Brings the watch back; resolves to events when it begins anew or fails. */
   async #recover(reason: Error, thrown: unknown): Promise<readonly Event[]> {
     let error = reason;
-    // A message that was too large would be too large again.
-    const isStuck = isTooLarge(thrown) && !this.#delivered;
-    const goesOn = (isStreamEnd(thrown) || isLost(error)) && !isFinal(thrown) && !isStuck;
-    let plan = goesOn ? this.#planAfter(error) : undefined;
+    let plan = this.#goesOnAfter(error, thrown) ? this.#planAfter(error) : undefined;
     this.#stream?.close();
     // A server that tells of an overrun before anything else would do so again at once.
     // One that falls behind again and again would only read the contents again and again.
     let waits = !(isLost(error) && this.#delivered) || this.#hasFallenBehind();
     this.#retry.broke(this.#host.clock.monotonic());
     while (plan !== undefined) {
-      if (waits) {
-        const waitMs = this.#retry.next(this.#host.clock.monotonic());
-        if (waitMs === undefined) break;
-        this.#host.onRetry(this.#target, error, waitMs, !this.#interrupted);
-        this.#interrupted = true;
-        if (!(await this.#sleep(waitMs))) return NOTHING;
-      }
+      const waitMs = waits ? this.#retry.next(this.#host.clock.monotonic()) : 0;
+      if (waitMs === undefined) break;
+      if (waits && !(await this.#waitAfter(error, waitMs))) return NOTHING;
       try {
         const stream = await this.#open(this.#requestFor(plan));
         return this.#onOpened(stream, plan);
@@ -210,6 +203,19 @@ export class WatchFeed {
       }
     }
     return this.#fail(watchFailure(error, this.#target));
+  }
+
+  #goesOnAfter(error: Error, thrown: unknown): boolean {
+    // A message that was too large would be too large again.
+    const isStuck = isTooLarge(thrown) && !this.#delivered;
+    return (isStreamEnd(thrown) || isLost(error)) && !isFinal(thrown) && !isStuck;
+  }
+
+  /** Tells the host and waits for the next attempt; false when the watch was closed meanwhile. */
+  #waitAfter(error: Error, waitMs: number): Promise<boolean> {
+    this.#host.onRetry(this.#target, error, waitMs, !this.#interrupted);
+    this.#interrupted = true;
+    return this.#sleep(waitMs);
   }
 
   /** Notes that the watch lost its place, and whether it had done so a short time before. */
