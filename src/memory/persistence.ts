@@ -1,3 +1,4 @@
+import { SerialQueue } from "../internal/serial-queue.ts";
 import type { Resource } from "../resource/index.ts";
 import type { BackingStore } from "./backing-store.ts";
 
@@ -6,8 +7,8 @@ export class Persistence {
   readonly store: BackingStore;
   /** The load in progress or done; none after a failure, so that the next operation tries again. */
   #loaded: Promise<void> | undefined;
-  /** The last write of each type; the next one starts when it has ended, either way. */
-  readonly #tails = new Map<string, Promise<unknown>>();
+  /** The writes of each type that has any. */
+  readonly #queues = new Map<string, SerialQueue>();
   /** Writes that have been called and have not ended, those included that still wait for the load. */
   readonly #writes = new Set<Promise<unknown>>();
 
@@ -49,12 +50,8 @@ export class Persistence {
 
   /** Runs `write` after all earlier ones of the same type. */
   exclusive<T>(type: string, write: () => Promise<T>): Promise<T> {
-    const result = (this.#tails.get(type) ?? Promise.resolve()).then(write, write);
-    this.#tails.set(type, result);
-    const forget = () => {
-      if (this.#tails.get(type) === result) this.#tails.delete(type);
-    };
-    result.then(forget, forget);
-    return result;
+    const queue = this.#queues.get(type) ?? new SerialQueue();
+    this.#queues.set(type, queue);
+    return queue.run(write);
   }
 }

@@ -14,7 +14,6 @@ export { type HeaderFields, Metadata, type MetadataInit, type MetadataValue } fr
 export type { ClientTls } from "./http2/node-http2-client.ts";
 export type { ServerTls } from "./http2/node-http2-server.ts";
 export type { Peer } from "./peer.ts";
-export type { ReconnectBackoffOptions } from "./client/reconnect-backoff.ts";
 export type {
   CallInfo,
   DuplexCall,

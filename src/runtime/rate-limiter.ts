@@ -1,4 +1,4 @@
-import type { Clock } from "../clock/index.ts";
+import { TokenBucket, type Clock } from "../clock/index.ts";
 
 /** A token bucket for the writes of a controller. */
 export interface RateLimit {
@@ -8,21 +8,18 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** A bucket of tokens that starts full and refills with time. Who finds none waits in line. */
+/** Lets the writes of a controller pass at a limited rate. Who finds no token waits in line. */
 export class RateLimiter {
-  readonly #limit: RateLimit;
+  readonly #burst: number;
   readonly #clock: Clock;
-  /** Below zero when there are waiters: how many tokens are promised. */
-  #tokens: number;
-  #refilledAtMs: number;
+  readonly #bucket: TokenBucket;
 
   /** @throws {RangeError} when the rate is not a positive number, or the burst no number of at least 0. */
   constructor(limit: RateLimit, clock: Clock) {
     checkRateLimit(limit);
-    this.#limit = limit;
+    this.#burst = limit.burst;
     this.#clock = clock;
-    this.#tokens = limit.burst;
-    this.#refilledAtMs = clock.monotonic();
+    this.#bucket = new TokenBucket(limit.perSecond, limit.burst, clock);
   }
 
   /**
@@ -32,22 +29,14 @@ export class RateLimiter {
    * @throws {Error} when the burst is less than 1.
    */
   take(signal?: AbortSignal): Promise<void> | undefined {
-    const { burst, perSecond } = this.#limit;
+    const burst = this.#burst;
     if (burst < 1) throw new Error(`a rate limit with a burst of ${burst} lets nothing pass; it must be at least 1`);
-    this.#refill(burst, perSecond);
-    this.#tokens--;
-    if (this.#tokens >= 0) return undefined;
-    const waitMs = (-this.#tokens / perSecond) * 1000;
+    const waitMs = this.#bucket.reserve();
+    if (waitMs === 0) return undefined;
     return this.#clock.sleep(waitMs, { signal }).catch((reason: unknown) => {
-      this.#tokens++;
+      this.#bucket.giveBack();
       throw reason;
     });
-  }
-
-  #refill(burst: number, perSecond: number): void {
-    const nowMs = this.#clock.monotonic();
-    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#refilledAtMs) / 1000) * perSecond);
-    this.#refilledAtMs = nowMs;
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Clock } from "../clock/index.ts";
-import { Backoff } from "../internal/backoff.ts";
+import { Backoff, type Clock } from "../clock/index.ts";
 
 export interface RetryOptions {
   readonly clock: Clock;

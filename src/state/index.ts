@@ -40,4 +40,5 @@ export { NamespaceRegistry, ResourceRegistry } from "./registries.ts";
 export { sealResourceList } from "./resource-list.ts";
 export type { State, TeardownSignal, WatchCondition } from "./state.ts";
 export { castList, CastWatch, isResourceType } from "./typed-answers.ts";
+export { checkWatchKindOptions, checkWatchOptions } from "./watch-options.ts";
 export { WrappedState, wrapState, type WrapOptions } from "./wrap-state.ts";

@@ -1,5 +1,6 @@
-import { formatPointer, StateError } from "../resource/index.ts";
 import {
+  checkWatchKindOptions,
+  checkWatchOptions,
   EventType,
   type CompiledQuery,
   type Event,
@@ -23,9 +24,8 @@ export function openResourceCursor(
   options: WatchOptions,
   overrun: OverrunPolicy,
 ): Cursor {
-  const what = formatPointer({ ...collection.kind, id });
   const { history } = collection;
-  const tailEvents = checkReplay(what, options);
+  const tailEvents = checkWatchOptions({ ...collection.kind, id }, options);
   let position = history.written;
   const initial: InitialBatch[] = [];
   if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark);
@@ -45,12 +45,8 @@ export function openKindCursor(
   query: CompiledQuery | undefined,
   overrun: OverrunPolicy,
 ): Cursor {
-  const what = `${collection.kind.type} in ${JSON.stringify(collection.kind.namespace)}`;
   const { history } = collection;
-  const tailEvents = checkReplay(what, options);
-  if (options.bootstrap === true && (tailEvents > 0 || options.startFromBookmark !== undefined)) {
-    throw new StateError("invalid", `a watch of ${what} cannot both bootstrap and replay past events`);
-  }
+  const tailEvents = checkWatchKindOptions(collection.kind, options);
   let position = history.written;
   if (options.startFromBookmark !== undefined) position = history.after(options.startFromBookmark);
   else if (tailEvents > 0) position = history.tail(tailEvents, undefined);
@@ -65,23 +61,3 @@ export function openKindCursor(
 /** The event that carries the position before `position`. */
 const startMarker = ({ marker, bookmarks }: Collection, position: number): Event =>
   historyEvent(EventType.noop, marker, undefined, position - 1, bookmarks);
-
-/** The number of events to replay; 0 for none. */
-function checkReplay(what: string, { tailEvents = 0, startFromBookmark, overrun }: WatchOptions): number {
-  if (!Number.isSafeInteger(tailEvents)) {
-    throw new StateError(
-      "invalid",
-      `tailEvents of a watch of ${what} must be a whole number, got ${String(tailEvents)}`,
-    );
-  }
-  if (tailEvents > 0 && startFromBookmark !== undefined) {
-    throw new StateError("invalid", `a watch of ${what} takes either tailEvents or startFromBookmark, not both`);
-  }
-  if (overrun !== undefined && overrun !== "resync" && overrun !== "error") {
-    throw new StateError(
-      "invalid",
-      `overrun of a watch of ${what} must be "resync" or "error", got ${JSON.stringify(overrun)}`,
-    );
-  }
-  return Math.max(0, tailEvents);
-}

@@ -1,3 +1,4 @@
+import { SerialQueue } from "../internal/serial-queue.ts";
 import { Task, type TaskOptions, type TaskSpec, type TaskState } from "./task.ts";
 
 /** Options of a {@link TaskRunner}: those of its tasks, and when a running task may stay. */
@@ -21,8 +22,7 @@ export const equalByOwnRule = <Spec extends Comparable>(running: Spec, wanted: S
 export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> implements AsyncDisposable {
   readonly #options: TaskRunnerOptions<Spec>;
   readonly #tasks = new Map<string, Task<Spec, Input>>();
-  /** Settles, never with an error, when the last call has ended. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #calls = new SerialQueue();
 
   constructor(options: TaskRunnerOptions<Spec>) {
     if (typeof options.equal !== "function") {
@@ -44,7 +44,7 @@ export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> impleme
    * @throws {TypeError} for two specs of one id. Then, or when `equal` throws, nothing has changed.
    */
   reconcile(wanted: Iterable<Spec>, input: Input): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#calls.run(async () => {
       const specs = byId(wanted);
       const leaving: string[] = [];
       for (const [id, task] of this.#tasks) {
@@ -58,7 +58,7 @@ export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> impleme
 
   /** Starts a task, or replaces the one of the same id when its spec differs. */
   startTask(spec: Spec, input: Input): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#calls.run(async () => {
       const present = this.#tasks.get(spec.id);
       if (present !== undefined && !this.#options.equal(present.spec, spec)) await this.#stop([spec.id]);
       this.#start(spec, input);
@@ -67,12 +67,12 @@ export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> impleme
 
   /** Stops and forgets one task. An unknown id is fine. */
   stopTask(id: string): Promise<void> {
-    return this.#inTurn(() => this.#stop([id]));
+    return this.#calls.run(() => this.#stop([id]));
   }
 
   /** Stops and forgets all tasks. The runner can be used again. */
   stop(): Promise<void> {
-    return this.#inTurn(() => this.#stop([...this.#tasks.keys()]));
+    return this.#calls.run(() => this.#stop([...this.#tasks.keys()]));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -88,13 +88,6 @@ export class TaskRunner<Spec extends TaskSpec<Input>, Input = undefined> impleme
     for (const id of ids) this.#tasks.delete(id);
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-  }
-
-  #inTurn(call: () => Promise<void>): Promise<void> {
-    const result = this.#last.then(call);
-    // The caller gets the failure; the next call only waits for the end.
-    this.#last = result.catch(() => undefined);
-    return result;
   }
 }
 

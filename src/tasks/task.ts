@@ -1,6 +1,5 @@
-import { SystemClock, type Clock } from "../clock/index.ts";
+import { Backoff, SystemClock, type Clock } from "../clock/index.ts";
 import type { Logger } from "../log/index.ts";
-import { Backoff } from "../internal/backoff.ts";
 import { isCancellation } from "../internal/cancellation.ts";
 import { toError } from "../internal/to-error.ts";
 

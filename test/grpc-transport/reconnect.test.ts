@@ -17,7 +17,7 @@ import {
 } from "./fixture.ts";
 
 const random = () => 0.5;
-const backoff = { initialMs: 100, multiplier: 2, longestMs: 350, random };
+const backoff = { initialMs: 100, multiplier: 2, maxMs: 350 };
 
 describe("a channel whose server is not there", () => {
   test("fails calls at once, and tries again on demand after each wait", async () => {
@@ -26,6 +26,7 @@ describe("a channel whose server is not there", () => {
     const states: string[] = [];
     await using channel = new GrpcChannel(`unix:${directory.path("s")}`, {
       clock,
+      random,
       backoff,
       onStateChange: (state, reason) => states.push(reason === undefined ? state : `${state} (${reason.slice(0, 14)})`),
     });
@@ -52,7 +53,7 @@ describe("a channel whose server is not there", () => {
     await using directory = await openDirectory();
     const clock = new ManualClock();
     const address = `unix:${directory.path("s")}`;
-    await using channel = new GrpcChannel(address, { clock, backoff, waitForReady: true });
+    await using channel = new GrpcChannel(address, { clock, random, backoff, waitForReady: true });
     const controller = new AbortController();
     const patient = channel.unary("/t.T/Echo", bytes("at last"));
     const hurried = failureOf(channel.unary("/t.T/Echo", bytes(""), { deadlineMs: 450 }));
@@ -119,7 +120,7 @@ describe("a channel whose server goes away and comes back", () => {
       setImmediate(() => socket.once("data", () => setImmediate(() => socket.destroy())));
     });
     await new Promise<void>((resolve) => server.listen(directory.path("s"), () => resolve()));
-    const channel = new GrpcChannel(`unix:${directory.path("s")}`, { clock, backoff });
+    const channel = new GrpcChannel(`unix:${directory.path("s")}`, { clock, random, backoff });
     expect(await failureOf(channel.unary("/t.T/Echo", bytes("")))).toMatchObject({ code: Status.unavailable });
     await eventually(() => expect(channel.state).toBe("backoff"));
     await channel.close();
@@ -132,7 +133,7 @@ describe("a channel that was connected once", () => {
     await using directory = await openDirectory();
     const clock = new ManualClock();
     const address = `unix:${directory.path("s")}`;
-    await using channel = new GrpcChannel(address, { clock, backoff });
+    await using channel = new GrpcChannel(address, { clock, random, backoff });
     const failToConnect = async (waitsMs: readonly number[]): Promise<void> => {
       for (const waitMs of waitsMs) {
         await failureOf(channel.unary("/t.T/Echo", bytes("")));

@@ -35,7 +35,7 @@ export function connect(endpoint: string, options: ConnectOptions = {}): State {
     maxReceivedMessageBytes: maxMessageBytes ?? 32 * MIB,
     metadata: metadataOf(options),
     clock: resolved.clock,
-    backoff: { random: resolved.random },
+    random: resolved.random,
     onStateChange: (state, reason) => {
       if (state === "ready") core?.reconnected();
       else core?.disconnected();

@@ -1,4 +1,4 @@
-import { Deadlines, type Clock } from "../../clock/index.ts";
+import { Deadlines, TokenBucket, type Clock } from "../../clock/index.ts";
 import { messageOf } from "../../internal/foreign-value.ts";
 import { GrpcError, Status, type DuplexCall, type ServerCall } from "../../rpc/index.ts";
 import { WireError, WireWriter } from "../../wire/index.ts";
@@ -44,8 +44,7 @@ export class ServerSession implements SessionHost {
   #turns = 0;
   #lastTurn: Promise<void> = Promise.resolve();
   #authenticatedAt: number;
-  #tokens: number;
-  #tokensAt: number;
+  readonly #tokens: TokenBucket;
   /** Resolved whenever a call has ended. */
   #ended: PromiseWithResolvers<void> | undefined;
 
@@ -56,8 +55,7 @@ export class ServerSession implements SessionHost {
     this.#deadlines = new Deadlines(clock);
     this.now = () => clock.monotonic();
     this.#authenticatedAt = this.now();
-    this.#tokens = maxCallsPerSecond;
-    this.#tokensAt = this.#authenticatedAt;
+    this.#tokens = new TokenBucket(maxCallsPerSecond, maxCallsPerSecond, clock);
   }
 
   /** Serves the calls until the client has sent its last, or the server shuts down, and all have ended. */
@@ -143,20 +141,8 @@ export class ServerSession implements SessionHost {
       throw new GrpcError(Status.invalidArgument, text);
     }
     this.#lastId = id;
-    if (this.#hasToken()) this.#start(new SessionCall(request, call, this, this.#onEnd));
+    if (this.#tokens.tryTake()) this.#start(new SessionCall(request, call, this, this.#onEnd));
     else this.#respond(id, undefined, tooMany(this.#options.maxCallsPerSecond));
-  }
-
-  #hasToken(): boolean {
-    const { maxCallsPerSecond } = this.#options;
-    if (maxCallsPerSecond === Infinity) return true;
-    const now = this.now();
-    const gained = ((now - this.#tokensAt) / 1000) * maxCallsPerSecond;
-    this.#tokens = Math.min(maxCallsPerSecond, this.#tokens + gained);
-    this.#tokensAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
   }
 
   #start(call: SessionCall): void {

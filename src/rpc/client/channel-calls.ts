@@ -1,4 +1,4 @@
-import type { Timer } from "../../clock/index.ts";
+import { Backoff, type Timer } from "../../clock/index.ts";
 import type { Address } from "../address.ts";
 import type { ChannelState, ResolvedChannelOptions } from "./channel-options.ts";
 import type { ClientCall, ClientCallHost } from "./client-call.ts";
@@ -6,7 +6,6 @@ import { ClientLink, type LinkOwner } from "./client-link.ts";
 import { GrpcError } from "../grpc-error.ts";
 import type { ConnectHttp2 } from "../http2/http2.ts";
 import type { HeaderFields } from "../metadata.ts";
-import { ReconnectBackoff } from "./reconnect-backoff.ts";
 import type { RequestHeaders } from "./request-headers.ts";
 import { Status } from "../status.ts";
 
@@ -42,7 +41,7 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
   readonly #options: ResolvedChannelOptions;
   readonly #headers: RequestHeaders;
   readonly #connect: ConnectHttp2;
-  readonly #backoff: ReconnectBackoff;
+  readonly #backoff: Backoff;
   readonly #calls = new Map<ClientCall, OpenCall>();
   /** Those of the calls that wait for a connection, or for room on it. */
   readonly #waiting = new Set<ClientCall>();
@@ -62,7 +61,7 @@ export class ChannelCalls implements ClientCallHost, LinkOwner {
     this.#options = options;
     this.#headers = headers;
     this.#connect = connect;
-    this.#backoff = new ReconnectBackoff(options.backoff);
+    this.#backoff = new Backoff(options.random, options.backoff);
     this.#keepaliveMs = options.keepaliveMs;
   }
 

@@ -1,7 +1,12 @@
-import { type Clock, SystemClock } from "../../clock/index.ts";
+import {
+  resolveBackoff,
+  SystemClock,
+  type BackoffOptions,
+  type Clock,
+  type ResolvedBackoff,
+} from "../../clock/index.ts";
 import type { MetadataInit } from "../metadata.ts";
 import type { ClientTls } from "../http2/node-http2-client.ts";
-import type { ReconnectBackoffOptions } from "./reconnect-backoff.ts";
 import { size } from "../server/server-options.ts";
 
 /** What a channel is doing about its connection. */
@@ -27,8 +32,10 @@ export interface GrpcChannelOptions {
   readonly maxReceivedMessageBytes?: number | undefined;
   /** Largest header block that is accepted, trailers included. Unit: bytes. Default: 64 KiB. */
   readonly maxHeaderBytes?: number | undefined;
-  /** Waits between attempts to connect. */
-  readonly backoff?: ReconnectBackoffOptions | undefined;
+  /** Waits between attempts to connect. Default: 100 ms at first, 1.6 times as long each time, 5 s at most, jitter 0.2. */
+  readonly backoff?: BackoffOptions | undefined;
+  /** Gives numbers from 0 up to, but not including, 1, by which these waits are spread. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
   /** Told of each change of {@link GrpcChannel.state}. */
   readonly onStateChange?: ((state: ChannelState, reason: string | undefined) => void) | undefined;
   /** Default: the system's. */
@@ -45,10 +52,14 @@ export interface ResolvedChannelOptions {
   readonly connectTimeoutMs: number;
   readonly maxReceivedMessageBytes: number;
   readonly maxHeaderBytes: number;
-  readonly backoff: ReconnectBackoffOptions;
+  readonly backoff: ResolvedBackoff;
+  readonly random: () => number;
   readonly onStateChange: (state: ChannelState, reason: string | undefined) => void;
   readonly clock: Clock;
 }
+
+/** Short enough that a server that restarts is found again soon. */
+const RECONNECT: ResolvedBackoff = { initialMs: 100, multiplier: 1.6, jitter: 0.2, maxMs: 5_000 };
 
 /** @throws {RangeError} When a number is out of its range, with its name. */
 export function resolveChannelOptions(options: GrpcChannelOptions): ResolvedChannelOptions {
@@ -62,7 +73,8 @@ export function resolveChannelOptions(options: GrpcChannelOptions): ResolvedChan
     connectTimeoutMs: size("connectTimeoutMs", options.connectTimeoutMs, 20_000, false),
     maxReceivedMessageBytes: size("maxReceivedMessageBytes", options.maxReceivedMessageBytes, 4 * 1024 * 1024, false),
     maxHeaderBytes: size("maxHeaderBytes", options.maxHeaderBytes, 64 * 1024, false),
-    backoff: options.backoff ?? {},
+    backoff: resolveBackoff("backoff", options.backoff ?? {}, RECONNECT),
+    random: options.random ?? Math.random,
     onStateChange: options.onStateChange ?? (() => {}),
     clock: options.clock ?? new SystemClock(),
   };

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../clock/index.ts";
+import { TokenBucket, type Clock, type Timer } from "../../clock/index.ts";
 import type { Logger } from "../../log/index.ts";
 import type { Authorize, CallHost, CallLimits, RunningCall } from "./call-host.ts";
 import { GrpcError } from "../grpc-error.ts";
@@ -53,8 +53,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
   #closed = false;
   /** The handshake's end, then the next ping, then the end of the wait for its answer. */
   #timer: Timer;
-  #tokens: number;
-  #tokensAt: number;
+  readonly #tokens: TokenBucket;
 
   readonly #newcomers: Newcomers;
   /** True when a call was accepted, or none will be. */
@@ -82,8 +81,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     const budget = (bytes: number): OutgoingBudget =>
       new OutgoingBudget(this.clock, () => this.#endStuckCalls(), bytes);
     this.budgets = { unary: budget(BUDGET_BYTES.unary), serverStream: budget(BUDGET_BYTES.serverStream) };
-    this.#tokens = options.maxCallsPerSecond;
-    this.#tokensAt = options.clock.monotonic();
+    this.#tokens = new TokenBucket(options.maxCallsPerSecond, options.maxCallsPerSecond, options.clock);
     this.#timer = this.clock.schedule(HANDSHAKE_MS, () => this.#lose("said nothing"));
   }
 
@@ -207,13 +205,7 @@ export class GrpcServerConnection implements ServerConnectionEvents, CallHost {
     const { maxConcurrentCalls, maxCallsPerSecond } = this.#options;
     // HTTP/2 bounds the open streams; this also counts handlers that still run for streams that were reset.
     if (this.#calls.size >= 2 * maxConcurrentCalls) return "too many cancelled calls of this connection still run";
-    if (maxCallsPerSecond === Infinity) return undefined;
-    const now = this.clock.monotonic();
-    this.#tokens = Math.min(maxCallsPerSecond, this.#tokens + ((now - this.#tokensAt) / 1000) * maxCallsPerSecond);
-    this.#tokensAt = now;
-    if (this.#tokens < 1) return `this connection may make ${maxCallsPerSecond} calls per second`;
-    this.#tokens -= 1;
-    return undefined;
+    return this.#tokens.tryTake() ? undefined : `this connection may make ${maxCallsPerSecond} calls per second`;
   }
 
   #waitToPing(): void {

@@ -1,7 +1,7 @@
 import type { Controller, Input, ReconcileContext, RunContext } from "../../controller/index.ts";
 import type { Logger } from "../../log/index.ts";
 import { toError } from "../../internal/to-error.ts";
-import { Backoff } from "../../internal/backoff.ts";
+import { Backoff } from "../../clock/index.ts";
 import { isCancellation } from "../../internal/cancellation.ts";
 import { isDestroyReady, type Kind } from "../../resource/index.ts";
 import type { Adapter, AdapterParts, ControllerExplanation, DeclaredClassic, Route } from "../adapter.ts";

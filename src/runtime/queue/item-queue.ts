@@ -1,5 +1,5 @@
 import { WakeUpCauses, type IsOwn } from "../causes/wake-up-causes.ts";
-import type { Backoff } from "../../internal/backoff.ts";
+import type { Backoff } from "../../clock/index.ts";
 import { NOT_WAITING, ReleaseOrder, type Releasable } from "./release-order.ts";
 
 /** Items that a queue may pool although nothing is to be done for them. */

@@ -1,7 +1,6 @@
 import { silentLogger, type Logger } from "../../log/index.ts";
 import type { ReconcileResult } from "../../controller/index.ts";
-import type { Clock } from "../../clock/index.ts";
-import { Backoff } from "../../internal/backoff.ts";
+import { Backoff, type Clock } from "../../clock/index.ts";
 import { formatPointer, type Metadata } from "../../resource/index.ts";
 import type { ItemOwner } from "./dispatcher.ts";
 import type { ItemQueue } from "./item-queue.ts";

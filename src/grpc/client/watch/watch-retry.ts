@@ -1,36 +1,23 @@
+import { Backoff, resolveBackoff, type BackoffOptions, type ResolvedBackoff } from "../../../clock/index.ts";
+
 /** How broken watches are opened again. Every field has a default. */
-export interface WatchRetryOptions {
+export interface WatchRetryOptions extends BackoffOptions {
   /** Watches that break fail at once. Default: false. */
   readonly disabled?: boolean | undefined;
-  /** First wait, before it is spread. Unit: milliseconds. Default: 500. */
-  readonly initialMs?: number | undefined;
-  /** Factor from one wait to the next. Default: 1.5. */
-  readonly multiplier?: number | undefined;
-  /** Part of itself by which a wait is spread to either side. Default: 0.5. */
-  readonly jitter?: number | undefined;
-  /** Longest wait, before it is spread. Unit: milliseconds. Default: 60 s. */
-  readonly maxMs?: number | undefined;
   /** A watch fails when this would pass between its break and the next attempt. Default: 15 min; `Infinity` for never. */
   readonly giveUpAfterMs?: number | undefined;
 }
 
-export type ResolvedWatchRetry = { readonly [Name in keyof WatchRetryOptions]-?: NonNullable<WatchRetryOptions[Name]> };
+export interface ResolvedWatchRetry extends ResolvedBackoff {
+  readonly disabled: boolean;
+  readonly giveUpAfterMs: number;
+}
 
 /** @throws {RangeError} When a number is out of its range, with its name. */
 export function resolveWatchRetry(options: WatchRetryOptions = {}): ResolvedWatchRetry {
-  return {
-    disabled: options.disabled ?? false,
-    initialMs: within("initialMs", options.initialMs ?? 500, 0, 2 ** 31),
-    multiplier: within("multiplier", options.multiplier ?? 1.5, 1, 100),
-    jitter: within("jitter", options.jitter ?? 0.5, 0, 1),
-    maxMs: within("maxMs", options.maxMs ?? 60_000, 0, 2 ** 31),
-    giveUpAfterMs: within("giveUpAfterMs", options.giveUpAfterMs ?? 15 * 60_000, 0, Infinity),
-  };
-}
-
-function within(name: string, value: number, least: number, most: number): number {
-  if (value >= least && value <= most) return value;
-  throw new RangeError(`watchRetry.${name} must be from ${least} to ${most}, got ${value}`);
+  const { disabled = false, giveUpAfterMs = 15 * 60_000 } = options;
+  if (!(giveUpAfterMs >= 0)) throw new RangeError(`watchRetry.giveUpAfterMs must be at least 0, got ${giveUpAfterMs}`);
+  return { ...resolveBackoff("watchRetry", options), disabled, giveUpAfterMs };
 }
 
 /**
@@ -40,8 +27,7 @@ function within(name: string, value: number, least: number, most: number): numbe
  */
 export class WatchRetry {
   readonly #options: ResolvedWatchRetry;
-  readonly #random: () => number;
-  #nextMs: number;
+  readonly #backoff: Backoff;
   #lastWaitMs = 0;
   #brokeAt: number | undefined;
   #openedAt: number | undefined;
@@ -49,18 +35,15 @@ export class WatchRetry {
   /** @param random - Gives numbers from 0 up to, but not including, 1. */
   constructor(options: ResolvedWatchRetry, random: () => number) {
     this.#options = options;
-    this.#random = random;
-    this.#nextMs = options.initialMs;
+    this.#backoff = new Backoff(random, options);
   }
 
   /** Milliseconds to wait before the next attempt; undefined when there is to be none. */
   next(nowMs: number): number | undefined {
-    const { disabled, jitter, multiplier, maxMs, giveUpAfterMs } = this.#options;
-    const baseMs = Math.min(this.#nextMs, maxMs);
-    const waitMs = baseMs * (1 - jitter + 2 * jitter * this.#random());
+    const { disabled, giveUpAfterMs } = this.#options;
+    const waitMs = this.#backoff.next();
     this.#brokeAt ??= nowMs;
     if (disabled || nowMs - this.#brokeAt + waitMs > giveUpAfterMs) return undefined;
-    this.#nextMs = baseMs * multiplier;
     this.#lastWaitMs = waitMs;
     return waitMs;
   }
@@ -82,6 +65,6 @@ export class WatchRetry {
     if (this.#brokeAt === undefined) return;
     this.#brokeAt = undefined;
     this.#openedAt = undefined;
-    this.#nextMs = this.#options.initialMs;
+    this.#backoff.reset();
   }
 }

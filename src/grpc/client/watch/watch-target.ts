@@ -1,5 +1,12 @@
-import { formatPointer, StateError, type Kind, type Pointer } from "../../../resource/index.ts";
-import type { OverrunPolicy, Query, WatchKindOptions, WatchOptions } from "../../../state/index.ts";
+import { formatPointer, type Kind, type Pointer } from "../../../resource/index.ts";
+import {
+  checkWatchKindOptions,
+  checkWatchOptions,
+  type OverrunPolicy,
+  type Query,
+  type WatchKindOptions,
+  type WatchOptions,
+} from "../../../state/index.ts";
 import { encodeWatchRequest, type WatchRequestOptions } from "../../messages/watch-request.ts";
 
 /** What somebody wants to watch. */
@@ -18,56 +25,39 @@ export interface WatchTarget {
 /** @throws {StateError} `invalid` for contradictory options. */
 export function targetOf(pointer: Pointer, options: WatchOptions): WatchTarget {
   const { namespace, type, id } = pointer;
+  const { startFromBookmark, bootstrapBookmark } = options;
   return {
     kind: { namespace, type },
     id,
     query: {},
-    start: { ...replayOf(formatPointer(pointer), options), bootstrapBookmark: options.bootstrapBookmark },
+    start: { tailEvents: checkWatchOptions(pointer, options), startFromBookmark, bootstrapBookmark },
     aggregated: false,
     overrun: options.overrun ?? "resync",
-    showsNoop: options.bootstrapBookmark === true,
+    showsNoop: bootstrapBookmark === true,
   };
 }
 
 /** @throws {StateError} `invalid` for contradictory options. */
 export function kindTargetOf(kind: Kind, options: WatchKindOptions, aggregated: boolean): WatchTarget {
   const { namespace, type } = kind;
-  const { bootstrap = false, bootstrapBookmark = false, labels, ids } = options;
-  const what = `${type} in ${JSON.stringify(namespace)}`;
-  const replay = replayOf(what, options);
-  const replays = replay.startFromBookmark !== undefined || (replay.tailEvents ?? 0) > 0;
-  if (bootstrap && replays) {
-    throw new StateError("invalid", `a watch of ${what} cannot both bootstrap and replay past events`);
-  }
+  const { startFromBookmark, bootstrap = false, bootstrapBookmark = false, labels, ids } = options;
+  const tailEvents = checkWatchKindOptions(kind, options);
+  const replays = startFromBookmark !== undefined || tailEvents > 0;
   return {
     kind: { namespace, type },
     id: undefined,
     query: { labels, ids },
     // Without a position the watch could not go on after a break before the first change.
-    start: { ...replay, bootstrap, bootstrapBookmark: bootstrapBookmark || !(bootstrap || replays) },
+    start: {
+      tailEvents,
+      startFromBookmark,
+      bootstrap,
+      bootstrapBookmark: bootstrapBookmark || !(bootstrap || replays),
+    },
     aggregated,
     overrun: options.overrun ?? "resync",
     showsNoop: bootstrapBookmark,
   };
-}
-
-function replayOf(what: string, { tailEvents = 0, startFromBookmark, overrun }: WatchOptions): WatchRequestOptions {
-  if (!Number.isSafeInteger(tailEvents)) {
-    throw new StateError(
-      "invalid",
-      `tailEvents of a watch of ${what} must be a whole number, got ${String(tailEvents)}`,
-    );
-  }
-  if (tailEvents > 0 && startFromBookmark !== undefined) {
-    throw new StateError("invalid", `a watch of ${what} takes either tailEvents or startFromBookmark, not both`);
-  }
-  if (overrun !== undefined && overrun !== "resync" && overrun !== "error") {
-    throw new StateError(
-      "invalid",
-      `overrun of a watch of ${what} must be "resync" or "error", got ${JSON.stringify(overrun)}`,
-    );
-  }
-  return { tailEvents, startFromBookmark };
 }
 
 /** The request that the watch begins with. @throws {StateError} `invalid` for a query of the wrong shape. */

@@ -1,4 +1,5 @@
 import { type InputType, type ZlibOptions, type Zlib, gunzip, inflate } from "node:zlib";
+import { SerialQueue } from "../../../internal/serial-queue.ts";
 import { GrpcError } from "../../grpc-error.ts";
 import { Status } from "../../status.ts";
 
@@ -43,7 +44,7 @@ export function parseEncoding(header: string): string | undefined {
  */
 export class MessageInflater {
   readonly #limitBytes: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   /** @param limitBytes - Larger messages are refused, once inflated. */
   constructor(limitBytes: number) {
@@ -63,12 +64,10 @@ export class MessageInflater {
     if (decoder === undefined) {
       return Promise.reject(new GrpcError(Status.internal, "a message is compressed, but grpc-encoding is missing"));
     }
-    const result = this.#last.then(() => {
+    return this.#queue.run(() => {
       const bytes = message();
       return bytes && this.#run(decoder, bytes);
     });
-    this.#last = result.catch(() => {}); // Its own caller gets the error.
-    return result;
   }
 
   #run(decoder: Decoder, message: Uint8Array): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Backoff } from "./backoff.ts";
+import { Backoff, resolveBackoff } from "./backoff.ts";
 
 const intervals = (random: () => number, count: number): number[] => {
   const backoff = new Backoff(random);
@@ -28,5 +28,20 @@ describe("Backoff", () => {
     backoff.next();
     backoff.reset();
     expect(backoff.next()).toBe(500);
+  });
+
+  test("takes other options; the first wait is bounded as well", () => {
+    const options = resolveBackoff("retry", { initialMs: 800, multiplier: 2, maxMs: 500, jitter: 0.2 });
+    const backoff = new Backoff(() => 0, options);
+    expect([backoff.next(), backoff.next()]).toEqual([400, 400]);
+  });
+
+  test.each([
+    [{ initialMs: -1 }, "retry.initialMs must be from 0"],
+    [{ multiplier: 0.5 }, "retry.multiplier must be from 1"],
+    [{ maxMs: Number.NaN }, "retry.maxMs must be from 0"],
+    [{ jitter: 2 }, "retry.jitter must be from 0 to 1, got 2"],
+  ])("%o is refused", (options, message) => {
+    expect(() => resolveBackoff("retry", options)).toThrow(message);
   });
 });
