@@ -52,7 +52,9 @@ export function unaryMethods(service: StateService): readonly Method[] {
 }
 
 /** The methods that end a resource, or begin to. All three ask the rule for the right to destroy. */
-function endingMethods({ state, derived, admit, logger, nextTurn }: StateService): readonly Method[] {
+function endingMethods(service: StateService): readonly Method[] {
+  const { state, derived, admit, logger } = service;
+
   /** @param end - Resolves to true when the response has to say that the resource may be destroyed. */
   const ending =
     (end: (pointer: Pointer, options: DestroyOptions) => Promise<boolean | void>) =>
@@ -69,7 +71,7 @@ function endingMethods({ state, derived, admit, logger, nextTurn }: StateService
     await derived.teardownAndDestroy(pointer, options);
     // Who let go of it last is answered first: a client that stops all its work when the wait ends, as Go's suite does,
     // would cancel a call that was done.
-    await nextTurn();
+    await service.nextTurn();
   });
 
   return [
