@@ -75,7 +75,7 @@ const ALLOWED: Readonly<Record<string, Permission>> = {
   "src/runtime/runtime-options.ts": { uses: ["Math.random"], because: "the default of `random`" },
   "src/tasks/task.ts": { uses: ["Math.random"], because: "the default of `random`" },
   "src/grpc/client/client-options.ts": { uses: ["Math.random"], because: "the default of `random`" },
-  "src/rpc/client/reconnect-backoff.ts": { uses: ["Math.random"], because: "the default of `random`" },
+  "src/rpc/client/channel-options.ts": { uses: ["Math.random"], because: "the default of `random`" },
   "src/store/bookmark.ts": { uses: ["crypto"], because: "the default of a State's `epoch`" },
   "src/store/watcher-wakeups.ts": { uses: ["queueMicrotask"], because: "a microtask's place is fixed by the language" },
   "src/runtime/queue/dispatcher.ts": {
