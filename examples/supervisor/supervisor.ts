@@ -11,6 +11,7 @@ import { healthController } from "./controllers/health-controller.ts";
 import { manifestController } from "./controllers/manifest-controller.ts";
 import { processController } from "./controllers/process-controller.ts";
 import { serviceController } from "./controllers/service-controller.ts";
+import { FolderReader } from "./manifest-files/folder-reader.ts";
 import { lockDirectory } from "./process/directory-lock.ts";
 import { MarkedSearch } from "./process/mark.ts";
 import { stopOrphans, type OrphanOptions } from "./process/orphans.ts";
@@ -103,7 +104,7 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
     resources: TYPES,
     namespaces: { default: "What the supervisor keeps." },
     controllers: [
-      manifestController(folder),
+      manifestController(new FolderReader(folder, clock)),
       configFileController(folder),
       serviceController,
       processController(table),

@@ -3,6 +3,7 @@ import {
   destroyReady,
   exclusive,
   Phase,
+  requeueAfter,
   strong,
   type ControllerState,
   type Resource,
@@ -10,8 +11,8 @@ import {
 } from "homeostat";
 
 import { labelServices } from "../logic/service-labels.ts";
-import { FolderReader } from "../manifest-files/folder-reader.ts";
 import { findWarnings } from "../manifest-files/find-warnings.ts";
+import type { FolderReader } from "../manifest-files/folder-reader.ts";
 import {
   MANIFEST_TYPES,
   parseFiles,
@@ -19,7 +20,6 @@ import {
   type Declarable,
   type ParsedFile,
 } from "../manifest-files/parse-files.ts";
-import { watchFolder } from "../manifest-files/watch-folder.ts";
 import {
   ConfigFile,
   FOLDER_STATUS_ID,
@@ -31,21 +31,28 @@ import {
   SUPERVISOR_FINALIZER,
   SUPERVISOR_ID,
 } from "../resources/index.ts";
-import { remove } from "./remove.ts";
 
 /** Says which file a resource comes from. */
 const FILE_ANNOTATION = "supervisor.example.dev/file";
+/** How often the folder is looked at. Unit: milliseconds. */
+const POLL_MS = 250;
+/** How often it is asked whether everything has gone. Unit: milliseconds. */
+const STOPPING_POLL_MS = 50;
+/** Services first, so that they do not restart for a file or check that goes with them. */
+const REMOVED_IN_ORDER = MANIFEST_TYPES.toReversed();
 
 type Writable = Declarable | typeof ManifestStatus;
-type State = ControllerState<Writable | typeof Supervisor, Writable, typeof Supervisor>;
+type State = Pick<ControllerState<Writable, Writable>, "getOrNull" | "list" | "modify">;
 
 /**
  * Puts in force what the manifests of a folder declare, and nothing else. It owns those resources: what no manifest
  * declares any more is torn down, and destroyed when its finalizers are gone. When the supervisor is torn down, nothing
  * counts as declared.
  */
-export const manifestController = (folder: string) =>
-  controller({
+export function manifestController(folder: FolderReader) {
+  /** What the folder declares, or why it cannot be read. */
+  let declared: readonly ParsedFile[] | Error = [];
+  return controller({
     name: SUPERVISOR_FINALIZER,
     inputs: [
       destroyReady(Service),
@@ -54,82 +61,74 @@ export const manifestController = (folder: string) =>
       strong(Supervisor, SUPERVISOR_ID),
     ],
     outputs: [exclusive(Service), exclusive(HealthCheck), exclusive(ConfigFile), exclusive(ManifestStatus)],
-    async run({ state, clock, wakeups, queueReconcile, resetRestartBackoff, signal }) {
-      const reader = new FolderReader(folder, clock);
-      using _watcher = watchFolder(reader, clock, queueReconcile);
-      for await (const _ of wakeups) {
-        if (signal.aborted) return;
-        const supervisor = await state.getOrNull(Supervisor, SUPERVISOR_ID);
-        if (supervisor?.metadata.phase === Phase.running) await reconcileFolder(state, reader);
-        else if (await removeEverything(state)) {
-          await state.removeFinalizer(Supervisor.ref(SUPERVISOR_ID), SUPERVISOR_FINALIZER);
-        }
-        resetRestartBackoff();
+    async reconcile({ state, trackOutputs }) {
+      const supervisor = await state.getOrNull(Supervisor, SUPERVISOR_ID);
+      if (supervisor?.metadata.phase !== Phase.running) {
+        trackOutputs(...REMOVED_IN_ORDER);
+        const left = await Promise.all(MANIFEST_TYPES.map((type) => state.list(type)));
+        if (left.some((resources) => resources.length > 0)) return requeueAfter(STOPPING_POLL_MS);
+        return supervisor && state.removeFinalizer(Supervisor.ref(SUPERVISOR_ID), SUPERVISOR_FINALIZER);
       }
+      if (await folder.changed())
+        declared = await folder
+          .read()
+          .then(parseFiles)
+          .catch((error: Error) => error);
+      if (declared instanceof Error) {
+        // A folder that cannot be read declares nothing to the contrary: all stays as it is.
+        await report(state, FOLDER_STATUS_ID, {
+          problems: [{ severity: "error", message: `${folder.path}: ${declared.message}` }],
+        });
+      } else {
+        trackOutputs(...REMOVED_IN_ORDER, ManifestStatus);
+        await putInForce(state, declared);
+      }
+      return requeueAfter(POLL_MS);
     },
   });
-
-/** Resolves to true when nothing is left. */
-async function removeEverything(state: State): Promise<boolean> {
-  await removeAllBut(state, () => false);
-  for (const type of MANIFEST_TYPES) if ((await state.list(type)).length > 0) return false;
-  return true;
 }
 
-async function reconcileFolder(state: State, reader: FolderReader): Promise<void> {
-  let files: ParsedFile[];
-  try {
-    files = await parseFiles(await reader.read());
-  } catch (error) {
-    // A folder that cannot be read declares nothing to the contrary: all stays as it is.
-    const message = `${reader.folder}: ${(error as Error).message}`;
-    await state.modify(ManifestStatus, FOLDER_STATUS_ID, () => ({
-      problems: [{ severity: "error", message }],
-      applied: [],
-      kept: [],
-    }));
-    return;
-  }
-  const declared = new Set(files.flatMap(({ resources }) => resources.map(keyOf)));
-  const spoiled = new Set(files.filter(hasErrors).map(({ name }) => name));
+/** Writes what is declared, and what is kept; the rest goes, since it is not written. */
+async function putInForce(state: State, files: readonly ParsedFile[]): Promise<void> {
+  const declared = files.flatMap(({ name, resources }) => resources.map((resource) => ({ name, resource })));
+  const kept = await findKept(state, files);
+  const inForce = [...declared, ...kept];
   for (const type of MANIFEST_TYPES) {
-    for (const file of files) {
-      for (const resource of file.resources) {
-        if (resource.metadata.type === type.type) await put(state, type, file.name, resource);
-      }
+    for (const { name, resource } of inForce) {
+      if (resource.metadata.type === type.type) await put(state, type, name, resource);
     }
   }
-  const kept = await removeAllBut(state, (resource) => {
-    if (declared.has(keyOf(resource))) return true;
-    // Its document may be the one with the mistake: the last good version stays.
-    return spoiled.has(fileOf(resource)) ? "kept" : false;
+  const warnings = findWarnings(
+    files,
+    inForce.map(({ resource }) => resource),
+  );
+  for (const { name, resources, problems } of files) {
+    await report(state, name, {
+      problems: [...problems, ...(warnings.get(name) ?? [])],
+      applied: resources.map(keyOf).sort(),
+      kept: kept.filter((one) => one.name === name).map(({ resource }) => keyOf(resource)),
+    });
+  }
+}
+
+const report = (state: State, id: string, status: Partial<SpecOf<typeof ManifestStatus>>) =>
+  state.modify(ManifestStatus, id, () => ({ problems: [], applied: [], kept: [], ...status }));
+
+/** The last good versions of what stands in a file with a mistake: its document may be the one with the mistake. */
+async function findKept(state: State, files: readonly ParsedFile[]): Promise<{ name: string; resource: Resource }[]> {
+  const declared = new Set(files.flatMap(({ resources }) => resources.map(keyOf)));
+  const spoiled = files.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
+  const names = new Set(spoiled.map(({ name }) => name));
+  const present = await Promise.all(REMOVED_IN_ORDER.map((type) => state.list(type)));
+  return present.flat().flatMap((resource: Resource) => {
+    const { phase, annotations } = resource.metadata;
+    const name = annotations[FILE_ANNOTATION] ?? "";
+    return phase === Phase.running && names.has(name) && !declared.has(keyOf(resource)) ? [{ name, resource }] : [];
   });
-  await reportFiles(state, files, kept);
 }
-
-async function reportFiles(state: State, files: readonly ParsedFile[], kept: readonly Resource[]): Promise<void> {
-  const inForce = (await state.list(Service)).filter(({ metadata }) => metadata.phase === Phase.running);
-  const services = new Map(inForce.map(({ metadata, spec }) => [metadata.id, spec.dependsOn]));
-  const warnings = findWarnings(files, services);
-  for (const file of files) {
-    await state.modify(ManifestStatus, file.name, () => ({
-      problems: [...file.problems, ...(warnings.get(file.name) ?? [])],
-      applied: file.resources.map(keyOf).sort(),
-      kept: kept.filter((one) => fileOf(one) === file.name).map(keyOf),
-    }));
-  }
-  const present = new Set(files.map(({ name }) => name));
-  for (const { metadata } of await state.list(ManifestStatus)) {
-    if (!present.has(metadata.id)) await remove(state, ManifestStatus.ref(metadata.id));
-  }
-}
-
-const hasErrors = ({ problems }: ParsedFile): boolean => problems.some(({ severity }) => severity === "error");
 
 /** `Services/web`: enough to tell declared resources apart, and for people. */
 const keyOf = ({ metadata: { type, id } }: Resource): string => `${type.split(".", 1)[0]}/${id}`;
-
-const fileOf = ({ metadata }: Resource): string => metadata.annotations[FILE_ANNOTATION] ?? "";
 
 async function put<R extends Declarable>(state: State, type: R, file: string, resource: Resource): Promise<void> {
   const { id, labels, annotations } = resource.metadata;
@@ -152,21 +151,4 @@ async function put<R extends Declarable>(state: State, type: R, file: string, re
 function replace(draft: Record<string, string>, wanted: Readonly<Record<string, string>>): void {
   for (const key of Object.keys(draft)) delete draft[key];
   Object.assign(draft, wanted);
-}
-
-/**
- * Tears down what is not to stay, services first, so that they do not restart for a file or check that goes with them.
- * Resolves to those that were kept without being declared.
- */
-async function removeAllBut(state: State, stays: (resource: Resource) => boolean | "kept"): Promise<Resource[]> {
-  const kept: Resource[] = [];
-  for (const type of MANIFEST_TYPES.toReversed()) {
-    for (const resource of await state.list(type)) {
-      const { id, phase } = resource.metadata;
-      const verdict = phase === Phase.running && stays(resource);
-      if (verdict === "kept") kept.push(resource);
-      if (verdict === false) await remove(state, type.ref(id));
-    }
-  }
-  return kept;
 }

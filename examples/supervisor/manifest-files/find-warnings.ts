@@ -1,4 +1,6 @@
-import { findCycle, type DependencyGraph } from "../logic/dependency-graph.ts";
+import type { Resource } from "homeostat";
+
+import { findCycle } from "../logic/dependency-graph.ts";
 import { Service, type ManifestProblem } from "../resources/index.ts";
 import { servicesNamedIn, type ParsedFile } from "./parse-files.ts";
 
@@ -6,12 +8,17 @@ import { servicesNamedIn, type ParsedFile } from "./parse-files.ts";
  * References that lead nowhere, or in a circle, by file. They cost nothing but a warning, since they may be right once
  * another manifest is there. A cycle is reported once, at the first of its services.
  *
- * @param services - All services that are in force, with what they depend on.
+ * @param inForce - All that is declared, or kept as it was declared before.
  */
 export function findWarnings(
   files: readonly ParsedFile[],
-  services: DependencyGraph,
+  inForce: readonly Resource[],
 ): ReadonlyMap<string, readonly ManifestProblem[]> {
+  const services = new Map(
+    inForce
+      .filter(({ metadata }) => metadata.type === Service.type)
+      .map((service) => [service.metadata.id, servicesNamedIn(service).map(({ name }) => name)]),
+  );
   const reported = new Set<string>();
   return new Map(
     files.map((file) => [

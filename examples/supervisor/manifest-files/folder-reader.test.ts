@@ -63,19 +63,38 @@ describe("folder of manifests", () => {
     ]);
   });
 
-  test("a symbolic link that is switched is another content, and another signature", async () => {
+  test("a symbolic link that is switched is another content, and a change", async () => {
     for (const version of ["v1", "v2"]) {
       await mkdir(join(folder, version));
       await writeFile(join(folder, version, "a.yaml"), version);
     }
     await symlink("v1", join(folder, "current"));
     const reader = new FolderReader(join(folder, "current"), new SystemClock());
+    expect(await reader.changed()).toBe(true);
     expect(await reader.read()).toEqual([{ name: "a.yaml", text: "v1" }]);
-    const before = await reader.signature();
+    expect(await reader.changed()).toBe(false);
     await symlink("v2", join(folder, "next"));
     await rename(join(folder, "next"), join(folder, "current"));
-    expect((await reader.signature()).identity).not.toBe(before.identity);
+    expect(await reader.changed()).toBe(true);
     expect(await reader.read()).toEqual([{ name: "a.yaml", text: "v2" }]);
+  });
+
+  test("a file that is written in several steps is one change, when it is complete", async () => {
+    const clock = new ManualClock();
+    const reader = new FolderReader(folder, clock);
+    const path = join(folder, "a.yaml");
+    await writeFile(path, "a: 1");
+    expect(await reader.changed()).toBe(true);
+    await writeFile(path, "");
+    const changed = reader.changed();
+    await expect.poll(() => clock.nextInMs).toBe(50);
+    await writeFile(path, "a: 23");
+    await clock.advance(50);
+    await expect.poll(() => clock.nextInMs).toBe(50);
+    await clock.advance(50);
+    expect(await changed).toBe(true);
+    expect(await reader.read()).toEqual([{ name: "a.yaml", text: "a: 23" }]);
+    expect(await reader.changed()).toBe(false);
   });
 
   test("an empty folder in the place of one with manifests declares nothing; emptying it does", async () => {

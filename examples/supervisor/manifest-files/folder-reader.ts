@@ -13,18 +13,22 @@ export type ManifestFile =
 const MAX_BYTES = 4 * 2 ** 20;
 /** How long the system may take for one file. Unit: milliseconds. */
 const TIMEOUT_MS = 2_000;
+/** Quiet time after a change, so that an editor's several steps count as one. Unit: milliseconds. */
+const SETTLE_MS = 50;
+/** A folder that never gets quiet is read after this time all the same. Unit: milliseconds. */
+const MAX_SETTLE_MS = 300;
 /** Each that does not respond keeps one of the four threads that Node has for files, so no unknown ones are tried then. */
 const MAX_STALLED = 2;
 
 /** YAML files, but no hidden ones: editors keep their drafts there. */
-export const isManifest = (file: string): boolean => /^[^.].*\.ya?ml$/i.test(file);
+const isManifest = (file: string): boolean => /^[^.].*\.ya?ml$/i.test(file);
 
 /**
  * Reads the manifests of a folder, whatever else there is: what is no regular file is not opened, and what does not
  * respond is given up.
  */
 export class FolderReader {
-  readonly folder: string;
+  readonly path: string;
   readonly #clock: Clock;
   readonly #readFile: typeof readManifest;
   readonly #stalled = new Set<string>();
@@ -33,10 +37,12 @@ export class FolderReader {
   #gaveUp = 0;
   /** Device and inode of the folder in which there were manifests. */
   #known: string | undefined;
+  /** What the folder looked like when it had changed the last time. */
+  #seen: string | undefined;
 
   /** @param readFile - How a file is read. Default: the real thing. */
-  constructor(folder: string, clock: Clock, readFile: typeof readManifest = readManifest) {
-    this.folder = folder;
+  constructor(path: string, clock: Clock, readFile: typeof readManifest = readManifest) {
+    this.path = path;
     this.#clock = clock;
     this.#readFile = readFile;
   }
@@ -57,7 +63,7 @@ export class FolderReader {
     const files: ManifestFile[] = [];
     // One after the other, so that few threads are lost to those that do not respond.
     for (const name of names) {
-      const path = join(this.folder, name);
+      const path = join(this.path, name);
       const file = await this.#bounded(path, () => this.#readFile(path)).catch((error: NodeJS.ErrnoException) => {
         return { error: error.code === undefined ? error.message : `cannot be read: ${error.message}` };
       });
@@ -66,31 +72,47 @@ export class FolderReader {
     return files;
   }
 
-  /** What tells the folder from another one, and from itself after any manifest was changed, added or removed. */
-  async signature(): Promise<{ readonly identity: string; readonly content: string }> {
+  /**
+   * True the first time, and when a manifest was changed, added or removed since, another folder has taken the place of
+   * this one, or something did not respond. The change is over then: {@link read} gives what came of it.
+   */
+  async changed(): Promise<boolean> {
+    let signature = await this.#signature();
+    if (signature === this.#seen) return this.#gaveUp > 0;
+    const startMs = this.#clock.monotonic();
+    while (this.#seen !== undefined && this.#clock.monotonic() - startMs < MAX_SETTLE_MS) {
+      await this.#clock.sleep(SETTLE_MS);
+      const before = signature;
+      signature = await this.#signature();
+      if (signature === before) break;
+    }
+    this.#seen = signature;
+    return true;
+  }
+
+  /** What tells the folder from another one, and from itself after a change. */
+  async #signature(): Promise<string> {
     try {
       const { names, identity } = await this.#list();
-      const parts = [];
+      const parts = [identity];
       for (const name of names) {
-        const path = join(this.folder, name);
+        const path = join(this.path, name);
         const { mtimeMs, ctimeMs, size, ino } = await this.#bounded(path, () => stat(path)).catch(() => NO_STATS);
         parts.push(`${name}:${mtimeMs}:${ctimeMs}:${size}:${ino}`);
       }
-      // What was given up is tried again.
-      if (this.#gaveUp > 0) parts.push(String(this.#clock.monotonic()));
-      return { identity, content: parts.join("\n") };
+      return parts.join("\n");
     } catch (error) {
-      return { identity: "", content: (error as Error).message };
+      return (error as Error).message;
     }
   }
 
   /** @throws {Error} when the folder changes its place meanwhile: the next look tells what came of it. */
   async #list(): Promise<{ names: string[]; identity: string }> {
-    const { folder } = this;
-    return this.#bounded(folder, async () => {
-      const before = await identityOf(folder);
-      const names = (await readdir(folder)).filter(isManifest).sort();
-      if ((await identityOf(folder)) !== before) throw new Error("is being replaced");
+    const { path } = this;
+    return this.#bounded(path, async () => {
+      const before = await identityOf(path);
+      const names = (await readdir(path)).filter(isManifest).sort();
+      if ((await identityOf(path)) !== before) throw new Error("is being replaced");
       return { names, identity: before };
     });
   }
