@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 import { exclusive, mapped, Phase, queueController, requeueAfter } from "homeostat";
+import { removeOutput } from "homeostat/controller";
 
 import { digest } from "../logic/digest.ts";
 import { labelServices } from "../logic/service-labels.ts";
@@ -10,7 +11,6 @@ import { renderTemplate } from "../logic/template.ts";
 import { makeFolder } from "../process/make-folder.ts";
 import { writeAtomically } from "../process/write-atomically.ts";
 import { ConfigFile, ConfigFileStatus, Service } from "../resources/index.ts";
-import { remove } from "./remove.ts";
 
 /** How often a file is compared with what it should be. Unit: milliseconds. */
 const DRIFT_CHECK_MS = 2_000;
@@ -31,7 +31,10 @@ export const configFileController = (folder: string) =>
     async reconcile({ ref, state }) {
       const { id } = ref;
       const config = await state.getOrNull(ref);
-      if (config?.metadata.phase !== Phase.running) return remove(state, ConfigFileStatus.ref(id));
+      if (config?.metadata.phase !== Phase.running) {
+        await removeOutput(state, ConfigFileStatus.ref(id));
+        return;
+      }
       const { spec } = config;
       const path = resolve(folder, spec.path);
       const services = await readServices(state, spec.template);

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 
 import { exclusive, mapped, Phase, queueController, requeueAfter, type Immutable } from "homeostat";
+import { removeOutput } from "homeostat/controller";
 
 import { countAnswer, type Answer } from "../logic/health.ts";
 import { concerning, labelServices } from "../logic/service-labels.ts";
@@ -17,7 +18,6 @@ import {
   type HealthCheckSpec,
   type HealthStatusSpec,
 } from "../resources/index.ts";
-import { remove } from "./remove.ts";
 
 /** Pace of a check as long as its service has not been well yet, unless its own is faster. Unit: milliseconds. */
 const STARTING_PACE_MS = 250;
@@ -50,7 +50,8 @@ export function healthController(folder: string, records: string) {
       const check = await state.getOrNull(ref);
       if (check?.metadata.phase !== Phase.running) {
         appointments.delete(id);
-        return remove(state, HealthStatus.ref(id));
+        await removeOutput(state, HealthStatus.ref(id));
+        return;
       }
       const { spec } = check;
       const { version } = check.metadata;

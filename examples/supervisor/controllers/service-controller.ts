@@ -1,4 +1,5 @@
 import { exclusive, mapped, Phase, queueController, requeueAfter } from "homeostat";
+import { removeOutput } from "homeostat/controller";
 
 import { concerning, labelServices, servicesInLabels } from "../logic/service-labels.ts";
 import { planService } from "../logic/service-plan.ts";
@@ -13,7 +14,6 @@ import {
   Service,
   ServiceStatus,
 } from "../resources/index.ts";
-import { remove } from "./remove.ts";
 
 /** Keeps a service until its process has ended, and those of its dependants before. */
 const FINALIZER = "ServiceController";
@@ -51,8 +51,8 @@ export const serviceController = queueController({
     });
     if (process !== undefined) await state.modify(Process, id, () => process);
     if (finished === true) {
-      await remove(state, Process.ref(id));
-      await remove(state, ServiceStatus.ref(id));
+      await removeOutput(state, Process.ref(id));
+      await removeOutput(state, ServiceStatus.ref(id));
       await state.removeFinalizer(ref, FINALIZER);
     } else if (againInMs !== undefined) return requeueAfter(againInMs);
   },

@@ -18,14 +18,14 @@ class SmallDisk {
   open = async (): Promise<LogTarget> => {
     this.opened += 1;
     return {
-      bytes: this.content.length,
+      stat: async () => ({ size: this.content.length }),
       write: async (chunk) => {
         if (this.room === 0)
           throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
         const written = Math.min(this.room, chunk.byteLength);
         this.room -= written;
         this.content += Buffer.from(chunk.subarray(0, written)).toString();
-        return written;
+        return { bytesWritten: written };
       },
       close: async () => {},
     };

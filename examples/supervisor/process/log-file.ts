@@ -7,9 +7,9 @@ import type { ServiceSpec } from "../resources/index.ts";
 
 /** The few methods of a file that a log needs. */
 export interface LogTarget {
-  readonly bytes: number;
-  /** Resolves to the number of bytes that were written, which may be fewer. */
-  write(chunk: Uint8Array): Promise<number>;
+  stat(): Promise<{ readonly size: number }>;
+  /** Fewer bytes may be written than there are. */
+  write(chunk: Uint8Array): Promise<{ readonly bytesWritten: number }>;
   close(): Promise<void>;
 }
 
@@ -33,9 +33,7 @@ const RETRY_MS = 1_000;
 export class LogFile implements AsyncDisposable {
   readonly path: string;
   readonly #limits: ServiceSpec["log"];
-  readonly #clock: Clock;
-  readonly #onError: () => void;
-  readonly #openTarget: (path: string) => Promise<LogTarget>;
+  readonly #options: LogFileOptions;
   #target: LogTarget | undefined;
   #bytes = 0;
   #error: string | undefined;
@@ -47,9 +45,7 @@ export class LogFile implements AsyncDisposable {
   constructor(path: string, limits: ServiceSpec["log"], options: LogFileOptions) {
     this.path = path;
     this.#limits = limits;
-    this.#clock = options.clock;
-    this.#onError = options.onError;
-    this.#openTarget = options.openTarget ?? openForAppending;
+    this.#options = options;
   }
 
   /** Why output is being lost at present; undefined when it is kept. */
@@ -69,7 +65,7 @@ export class LogFile implements AsyncDisposable {
   }
 
   async #keep(chunk: Uint8Array): Promise<void> {
-    if (this.#error !== undefined && this.#clock.monotonic() < this.#retryAtMs) {
+    if (this.#error !== undefined && this.#options.clock.monotonic() < this.#retryAtMs) {
       this.#lostBytes += chunk.byteLength;
       return;
     }
@@ -82,7 +78,7 @@ export class LogFile implements AsyncDisposable {
       this.#setError(undefined);
     } catch (error) {
       this.#lostBytes += rest.byteLength;
-      this.#retryAtMs = this.#clock.monotonic() + RETRY_MS;
+      this.#retryAtMs = this.#options.clock.monotonic() + RETRY_MS;
       await this.#close();
       this.#setError((error as Error).message);
     }
@@ -90,20 +86,24 @@ export class LogFile implements AsyncDisposable {
 
   /** Writes as much as fits and resolves to its length. */
   async #append(chunk: Uint8Array): Promise<number> {
-    if (this.#target === undefined) {
-      this.#target = await this.#openTarget(this.path);
-      this.#bytes = this.#target.bytes;
-    }
-    if (this.#bytes > 0 && this.#bytes + chunk.byteLength > this.#limits.maxBytes) {
+    const { maxBytes } = this.#limits;
+    let target = await this.#open();
+    if (this.#bytes > 0 && this.#bytes + chunk.byteLength > maxBytes) {
       await this.#rotate();
-      this.#target = await this.#openTarget(this.path);
-      this.#bytes = this.#target.bytes;
+      target = await this.#open();
     }
-    const room = Math.max(1, this.#limits.maxBytes - this.#bytes);
-    const written = await this.#target.write(chunk.subarray(0, room));
-    if (written === 0) throw new Error("the file takes no more bytes");
-    this.#bytes += written;
-    return written;
+    const { bytesWritten } = await target.write(chunk.subarray(0, Math.max(1, maxBytes - this.#bytes)));
+    if (bytesWritten === 0) throw new Error("the file takes no more bytes");
+    this.#bytes += bytesWritten;
+    return bytesWritten;
+  }
+
+  async #open(): Promise<LogTarget> {
+    if (this.#target === undefined) {
+      this.#target = await (this.#options.openTarget ?? openForAppending)(this.path);
+      this.#bytes = (await this.#target.stat()).size;
+    }
+    return this.#target;
   }
 
   async #rotate(): Promise<void> {
@@ -128,23 +128,12 @@ export class LogFile implements AsyncDisposable {
   #setError(error: string | undefined): void {
     if (error === this.#error) return;
     this.#error = error;
-    this.#onError();
+    this.#options.onError();
   }
 }
 
-async function openForAppending(path: string): Promise<LogTarget> {
+function openForAppending(path: string): Promise<LogTarget> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
   // Opening a FIFO without a reader would block for ever.
-  const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644);
-  try {
-    const { size } = await file.stat();
-    return {
-      bytes: size,
-      write: async (chunk) => (await file.write(chunk)).bytesWritten,
-      close: () => file.close(),
-    };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  return open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644);
 }

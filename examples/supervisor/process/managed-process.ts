@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Clock } from "homeostat";
+import type { Clock, Immutable } from "homeostat";
 
 import type { ExitSpec, ProcessSpec, ProcessStatusSpec } from "../resources/index.ts";
 import { LastOutput } from "./last-output.ts";
@@ -10,9 +10,8 @@ import { LogFile } from "./log-file.ts";
 import { newMark, type Mark, type MarkedSearch } from "./mark.ts";
 import { groupMembers, inspectProcess } from "./processes.ts";
 import type { ProcessRecords } from "./process-records.ts";
-import { askToStop, signalProcess } from "./signal.ts";
 import { findStartProblem } from "./start-problem.ts";
-import { waitUntil } from "./wait-until.ts";
+import { askToStop, signalProcess, stopProcesses } from "./stop-processes.ts";
 
 /** What all processes of one supervisor share. */
 export interface ProcessContext {
@@ -46,7 +45,7 @@ export class ManagedProcess {
   /** Resolves when `exited` is reached. */
   readonly ended: Promise<void>;
   readonly #service: string;
-  readonly #spec: ProcessSpec;
+  readonly #spec: Immutable<ProcessSpec>;
   readonly #context: ProcessContext;
   readonly #onChange: () => void;
   readonly #mark: Mark;
@@ -63,7 +62,7 @@ export class ManagedProcess {
   #warning: string | undefined;
 
   /** Starts the process. A command that cannot be started is a process that ended with an error. */
-  constructor(service: string, spec: ProcessSpec, context: ProcessContext, onChange: () => void) {
+  constructor(service: string, spec: Immutable<ProcessSpec>, context: ProcessContext, onChange: () => void) {
     const { clock, records, logPath } = context;
     this.run = spec.run;
     this.#service = service;
@@ -75,6 +74,11 @@ export class ManagedProcess {
     this.startedAt = new Date(clock.now()).toISOString();
     this.log = new LogFile(logPath(service), spec.log, { clock, onError: onChange });
     this.ended = this.#live();
+  }
+
+  /** True while anything of it is there. */
+  get isAlive(): boolean {
+    return this.#phase !== "exited";
   }
 
   /** How it is at this moment. */
@@ -193,7 +197,7 @@ export class ManagedProcess {
       if (birth === undefined) return;
       this.#birth = birth;
       const mark = String(this.#mark.number);
-      const record = { service: this.#service, pid, birth, mark, dependsOn, stopSignal, stopGraceMs };
+      const record = { service: this.#service, pid, birth, mark, dependsOn: [...dependsOn], stopSignal, stopGraceMs };
       await this.#context.records.write(record);
     } catch (error) {
       this.#warning = `cannot be written down: ${(error as Error).message}`;
@@ -202,35 +206,23 @@ export class ManagedProcess {
 
   /** Ends what the first process left behind: in its group, and what left the group but carries the mark. */
   async #stopRest(group: number): Promise<void> {
-    const survivors = async (): Promise<ReadonlySet<number>> => {
+    const members = async () => (await groupMembers(group, this.#birth)).map(({ pid }) => pid);
+    const find = async () => {
       const marked = (await this.#context.search.find()).filter((one) => one.number === this.#mark.number);
-      const members = await groupMembers(group, this.#birth);
-      const pids = new Set([...members, ...marked].map(({ pid }) => pid));
-      if (pids.size > 0 && this.#leftBehind === undefined) {
-        this.#leftBehind = [...pids];
+      const left = new Set([...(await members()), ...marked.map(({ pid }) => pid)]);
+      if (left.size > 0 && this.#leftBehind === undefined) {
+        this.#leftBehind = [...left];
         this.#onChange();
       }
-      return pids;
+      return left;
     };
-    // The whole group was asked to stop; a second signal would mean "at once" to some.
-    const asked = new Set(this.#requested ? (await groupMembers(group, this.#birth)).map(({ pid }) => pid) : []);
-    const goneAfterAsking = async () => {
-      const left = await survivors();
-      for (const pid of left) {
-        if (asked.has(pid)) continue;
-        asked.add(pid);
-        askToStop(pid, this.#spec.stopSignal);
-      }
-      return left.size === 0;
-    };
-    // When it was asked to stop, the grace time is running already.
-    const graceMs = this.#requested ? Number.POSITIVE_INFINITY : this.#spec.stopGraceMs;
-    await waitUntil(async () => this.#killed || (await goneAfterAsking()), graceMs);
-    await waitUntil(async () => {
-      const left = await survivors();
-      for (const pid of left) signalProcess(pid, "SIGKILL");
-      return left.size === 0;
-    }, Number.POSITIVE_INFINITY);
+    await stopProcesses(find, {
+      stopSignal: this.#spec.stopSignal,
+      // When it was asked to stop, so was the whole group, and the grace time is running already.
+      graceMs: this.#requested ? Number.POSITIVE_INFINITY : this.#spec.stopGraceMs,
+      asked: this.#requested ? await members() : [],
+      isForced: () => this.#killed,
+    });
   }
 
   async #drain(stream: NodeJS.ReadableStream | null): Promise<void> {

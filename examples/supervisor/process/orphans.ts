@@ -1,8 +1,7 @@
 import { MarkedSearch } from "./mark.ts";
 import { groupMembers, inspectProcess, type ProcessInfo } from "./processes.ts";
 import type { ProcessRecord, ProcessRecords } from "./process-records.ts";
-import { askToStop, signalProcess } from "./signal.ts";
-import { waitUntil } from "./wait-until.ts";
+import { stopProcesses } from "./stop-processes.ts";
 
 /** What was found of a service that another supervisor had started. */
 export interface Orphan {
@@ -59,17 +58,11 @@ async function stopService(
   { stopSignal, stopGraceMs }: Pick<ProcessRecord, "stopSignal" | "stopGraceMs"> = DEFAULT_POLICY,
   { onFound, force }: OrphanOptions,
 ): Promise<void> {
-  const find = async () => (await findAll()).filter((one) => one.service === service);
-  const left = await find();
-  if (left.length > 0) {
-    onFound({ service, pids: left.map(({ pid }) => pid) });
-    for (const { pid } of left) askToStop(pid, stopSignal);
-    await waitUntil(async () => force?.aborted === true || (await find()).length === 0, stopGraceMs);
-    await waitUntil(async () => {
-      const survivors = await find();
-      for (const { pid } of survivors) signalProcess(pid, "SIGKILL");
-      return survivors.length === 0;
-    }, Number.POSITIVE_INFINITY);
+  const find = async () => (await findAll()).flatMap((one) => (one.service === service ? [one.pid] : []));
+  const pids = await find();
+  if (pids.length > 0) {
+    onFound({ service, pids });
+    await stopProcesses(find, { stopSignal, graceMs: stopGraceMs, isForced: () => force?.aborted === true });
   }
   await records.remove(service);
 }

@@ -5,8 +5,8 @@ import { connect } from "node:net";
 
 import { LastOutput } from "./last-output.ts";
 import { launch, type CommandContext } from "./launch.ts";
-import { signalProcess } from "./signal.ts";
 import { findStartProblem } from "./start-problem.ts";
+import { signalProcess } from "./stop-processes.ts";
 
 /** The question could not be asked, so there is no answer: that says nothing about the service. */
 export class ProbeNotRunError extends Error {

@@ -23,7 +23,7 @@ const MAX_UNREAD_BYTES = 2 ** 20;
  *
  * @throws {Error} when the supervisor cannot be started, or its control plane fails.
  */
-export async function runSupervisor(options: Extract<CommandLine, { kind: "run" }>): Promise<number> {
+export async function runSupervisor(options: CommandLine): Promise<number> {
   const { folder, stateFolder = join(folder, ".homeostat"), logLevel, listen } = options;
   const terminal = options.table && process.stdout.isTTY && process.env["TERM"] !== "dumb" ? process.stdout : undefined;
   for (const stream of [process.stdout, process.stderr]) detach(stream);
