@@ -14,6 +14,7 @@ import {
   InterceptedState,
   Int,
   RecordingLogger,
+  seededRandom,
   Sentence,
   Str,
   WATCH_FAULTS,
@@ -24,17 +25,6 @@ import { turns } from "./engine-fixture.ts";
 const ROUNDS = Number(process.env["DEAF_ROUNDS"] ?? 20);
 const SEED = Number(process.env["DEAF_SEED"] ?? Date.now() % 2 ** 31);
 const GRACE_MS = 5_000;
-
-/** A random source that a seed decides (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const pick = <T>(random: () => number, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
 
@@ -166,7 +156,7 @@ test.each(Array.from({ length: ROUNDS }, (_, index) => SEED + index))(
   "a stop ends, and names what hung (seed %i)",
   async (seed) => {
     for (const subject of subjects) {
-      const random = randomFrom(seed);
+      const random = seededRandom(seed);
       const clock = new ManualClock();
       const logger = new RecordingLogger();
       const memory = new MemoryState({ clock });

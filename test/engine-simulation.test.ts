@@ -26,6 +26,7 @@ import {
   intDoublerController,
   intToStrController,
   queueIntToStrController,
+  seededRandom,
   Sentence,
   Str,
   strToSentenceController,
@@ -39,17 +40,6 @@ const RUNS = 60;
 const Copy = defineResource({ type: "Copies.test", spec: shape({ value: "string" }) });
 const SlowCopy = defineResource({ type: "SlowCopies.test", spec: shape({ value: "string" }) });
 const Count = defineResource({ type: "Counts.test", spec: shape({ value: "integer" }) });
-
-/** A random source that a seed decides (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Does to each sentence what chance says, until one attempt goes well: then its copy is as it should be. */
 function fickleCopyController(random: () => number, calm: () => boolean): QueueController {
@@ -263,7 +253,7 @@ class Simulation {
     const { seed, lagMs, history } = scenario;
     const { clock } = this;
     this.#scenario = scenario;
-    this.random = randomFrom(seed);
+    this.random = seededRandom(seed);
     this.memory = new MemoryState({ clock, history: { maxCapacity: history } });
     this.#faulty = new InterceptedState(this.memory, {
       deliver: lagMs === 0 ? undefined : () => clock.sleep(this.random() * lagMs),

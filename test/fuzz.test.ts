@@ -45,7 +45,7 @@ import {
 import { protobufSpec } from "../src/protobuf/protobuf-spec.ts";
 import { GrpcError } from "../src/rpc/index.ts";
 import { EventType } from "../src/state/index.ts";
-import { Int, PathResource, Str } from "../src/testing/index.ts";
+import { Int, PathResource, seededRandom, Str } from "../src/testing/index.ts";
 import { formatResource, parseManifests, parseMetadata, parseResource } from "../src/yaml/index.ts";
 
 // Every decoder gets inputs that are nearly right: encodings of good values, with bits flipped, pieces cut out,
@@ -60,15 +60,10 @@ const TIMEOUT_MS = 30_000 + RUNS / 5;
 /** What may stay behind after all of them. Unit: bytes. */
 const MAX_LEFT_BYTES = 200 * 1024 * 1024;
 
-/** A generator with a seed (mulberry32), so that a failure can be repeated. */
+/** Whole numbers below a bound that a seed decides, so that a failure can be repeated. */
 function randomOf(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const random = seededRandom(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 type Random = ReturnType<typeof randomOf>;

@@ -103,6 +103,7 @@ export {
   type ConflictFilter,
   type StateErrorOptions,
 } from "./state-error.ts";
+export { preloadLibraries } from "./preload-libraries.ts";
 export { createTombstone, isTombstone, type Tombstone } from "./tombstone.ts";
 export { TypeRegistry } from "./type/type-registry.ts";
 export { compareTimes, EPOCH, isTimestamp, momentOf, type Moment } from "./metadata/timestamp.ts";

@@ -70,5 +70,8 @@ export { FaultyState, type Fault, type FaultyStateOptions } from "./faults/fault
 export { JsonBackingStore, type StoreStep } from "./faults/json-backing-store.ts";
 export { InterceptedState, type InterceptOptions, type StateCall } from "./faults/intercepted-state.ts";
 
+// Randomness that repeats itself.
+export { seededRandom } from "./assert/seeded-random.ts";
+
 // Logs.
 export { RecordingLogger, type LogLine } from "./assert/recording-logger.ts";

@@ -1,0 +1,16 @@
+/**
+ * A random source that a seed decides (mulberry32), for every option called `random`: with it and a manual clock, a run
+ * repeats itself. Not for secrets.
+ *
+ * @param seed - Its lower 32 bits count.
+ * @returns numbers from 0 up to, but not including, 1.
+ */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
