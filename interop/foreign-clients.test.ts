@@ -39,7 +39,7 @@ beforeAll(async () => {
   state = new MemoryState({ types: [Service] });
   await describeTypes(state, [Service], new Map());
   await state.create(Service.create("web", { command: "node web.js" }), { owner: "ann" });
-  serving = server(state, { types: [Service] });
+  serving = server(state, { types: [Service], reflection: true });
   await serving.listen(`unix:${socket}`);
 });
 
@@ -84,6 +84,27 @@ describe.skipIf(!hasGo)("grpcurl", () => {
       resource: { metadata: { version: "1" }, spec: { yamlSpec: "a: 1\n" } },
     });
     expect(await call("cosi.resource.State/Get", { ...web, id: "none" })).toMatch(/Code: NotFound[^]*does not exist/);
+  });
+});
+
+describe.skipIf(!hasGo)("grpcurl by reflection", () => {
+  let program = "";
+
+  beforeAll(async () => {
+    program = join(folder, "bin", "grpcurl");
+    await run("go", ["install", GRPCURL], { env: { ...process.env, GOBIN: join(folder, "bin"), GOFLAGS: "" } });
+  }, BUILD_MS);
+
+  test("lists, describes and calls without a .proto file", async () => {
+    const ask = (...args: readonly string[]): Promise<string> => output(program, ["-plaintext", "-unix", ...args]);
+    expect(await ask(socket, "list")).toContain("cosi.resource.State\ngrpc.health.v1.Health\n");
+    expect(await ask(socket, "list", "cosi.resource.State")).toContain("cosi.resource.State.Watch\n");
+    expect(await ask(socket, "describe", "cosi.resource.WatchRequest")).toContain("optional string id = 3;");
+    expect(await ask(socket, "describe", "grpc.health.v1.Health")).toContain("rpc Check");
+    const web = JSON.stringify({ namespace: "default", type: Service.type, id: "web" });
+    expect(JSON.parse(await ask("-d", web, socket, "cosi.resource.State/Get"))).toMatchObject({
+      resource: { metadata: { id: "web", owner: "ann" } },
+    });
   });
 });
 

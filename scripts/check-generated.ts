@@ -9,6 +9,16 @@ const ROOT = join(import.meta.dirname, "..");
 /** Template → where its code is checked in. */
 const GENERATED = { "buf.gen.yaml": "src/grpc/gen", "buf.gen.test.yaml": "test/gen" };
 
+/** Which of them has the descriptors as well. */
+const DESCRIPTORS = "src/grpc/gen";
+
+function describe(path: string): void {
+  const { status } = spawnSync(process.execPath, [join(ROOT, "scripts/generate-descriptors.ts"), path], {
+    stdio: "inherit",
+  });
+  if (status !== 0) throw new Error(`scripts/generate-descriptors.ts ended with ${status}`);
+}
+
 function buf(...args: readonly string[]): void {
   const { status, stdout, stderr, error } = spawnSync(join(ROOT, "node_modules", ".bin", "buf"), args, {
     cwd: ROOT,
@@ -27,6 +37,7 @@ function textsIn(folder: string): ReadonlyMap<string, string> {
 function compare(template: string, folder: string): void {
   // `-o` is put before the output folder of the template.
   buf("generate", "--template", template, "-o", temporary);
+  if (folder === DESCRIPTORS) describe(join(temporary, folder, "descriptors.ts"));
   const generated = textsIn(join(temporary, folder));
   const checkedIn = textsIn(join(ROOT, folder));
   if (generated.size === 0) throw new Error(`buf generated nothing for ${folder}`);

@@ -85,6 +85,7 @@ describe(".ci/run", () => {
     const { lines } = run({ REPORT: report(7, 0, 3) });
     const leftOut = lines.slice(lines.indexOf("left out:") + 1, -3).map((line) => line.trim());
     expect(leftOut.map((line) => line.split(/[:,]/)[0])).toEqual([
+      "no Python with grpcio",
       "no go",
       "no redis-server",
       "no nginx",

@@ -20,7 +20,8 @@ function withServing(command: Command): Command {
     .option("--key <file>", "its private key")
     .option("--client-ca <file>", "let only clients in that show a certificate of one of these")
     .option("--token-file <file>", "let only clients in that bring one of these bearer tokens, one a line")
-    .option("--allow-insecure", "listen without TLS where other machines can connect");
+    .option("--allow-insecure", "listen without TLS where other machines can connect")
+    .option("--reflection", "tell tools such as grpcurl what the services are");
 }
 
 export function addRun(program: Command, choose: Choose): void {

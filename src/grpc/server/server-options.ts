@@ -44,6 +44,11 @@ export interface StateServerOptions {
    * of it. Default: true.
    */
   readonly sessions?: boolean | undefined;
+  /**
+   * Serves `grpc.reflection.v1` and `v1alpha`, from which tools such as grpcurl learn the services and their messages.
+   * Default: false.
+   */
+  readonly reflection?: boolean | undefined;
   /** New calls per second, for each connection. Default: no limit. */
   readonly maxCallsPerSecond?: number | undefined;
   /** Open connections, for each address. More of them are closed at once. Default: 1,000. */

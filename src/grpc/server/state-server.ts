@@ -7,6 +7,8 @@ import { encodeServerVersion, ownVersion, SERVER_VERSION_PATH } from "../server-
 import { BearerTokens } from "./bearer-tokens.ts";
 import { healthMethods, isHealthCall } from "./health-methods.ts";
 import { listMethod } from "./list-method.ts";
+import type { Method } from "./method.ts";
+import { reflectionMethods } from "./reflection-methods.ts";
 import type { StateServerOptions } from "./server-options.ts";
 import { SESSION_HEADER } from "../session/session-message.ts";
 import { type SessionCounter, sessionMethod } from "./session-method.ts";
@@ -54,15 +56,17 @@ export class StateServer implements AsyncDisposable {
       maxConcurrentCalls: maxCallsPerConnection,
       maxCallsPerSecond: options.maxCallsPerSecond ?? Infinity,
     };
+    const methods: readonly Method[] = [
+      ...unary,
+      listMethod(this.#service),
+      watchMethod(this.#service),
+      ...healthMethods(this.#service.watches),
+      [SERVER_VERSION_PATH, { kind: "unary", handler: async () => encodeServerVersion(await ownVersion()) }],
+      ...(sessions ? [sessionMethod(unary, bounds, this.#sessions)] : []),
+    ];
+    const reflection = options.reflection === true ? reflectionMethods(methods.map(([path]) => path)) : [];
     this.#grpc = new GrpcServer({
-      methods: new Map([
-        ...unary,
-        listMethod(this.#service),
-        watchMethod(this.#service),
-        ...healthMethods(this.#service.watches),
-        [SERVER_VERSION_PATH, { kind: "unary", handler: async () => encodeServerVersion(await ownVersion()) }],
-        ...(sessions ? [sessionMethod(unary, bounds, this.#sessions)] : []),
-      ]),
+      methods: new Map([...methods, ...reflection]),
       responseHeaders: sessions ? { [SESSION_HEADER]: "1" } : {},
       authorize: tokens && ((call) => (isHealthCall(call) ? undefined : tokens.authenticate(call))),
       maxReceivedMessageBytes: count("maxMessageBytes", options.maxMessageBytes ?? 32 * MIB),

@@ -14,16 +14,18 @@ export interface ServingOptions {
   readonly tokenFile?: string | undefined;
   /** Listen without TLS where other machines can connect. Default: false. */
   readonly allowInsecure?: boolean | undefined;
+  /** Tell tools which services there are, and what their messages look like. Default: false. */
+  readonly reflection?: boolean | undefined;
 }
 
 /** What the files say that the options name. @throws {CliError} usage */
 export async function readServingOptions(
   options: ServingOptions,
   context: CommandContext,
-): Promise<Pick<StateServerOptions, "tls" | "tokens" | "allowInsecurePublic">> {
+): Promise<Pick<StateServerOptions, "tls" | "tokens" | "allowInsecurePublic" | "reflection">> {
   const tls = await readServerTls(options, context);
   const tokens = await readTokens(options, context);
-  return { tls, tokens, allowInsecurePublic: options.allowInsecure };
+  return { tls, tokens, allowInsecurePublic: options.allowInsecure, reflection: options.reflection };
 }
 
 /** What to say of an address that cannot be served. */

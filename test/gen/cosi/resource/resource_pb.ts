@@ -4,8 +4,10 @@
 // @generated from file cosi/resource/resource.proto (package cosi.resource, syntax proto3)
 /* eslint-disable */
 
-import { type GenEnum, type GenFile, type GenMessage, enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import { type Timestamp, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**

@@ -5,9 +5,12 @@
 // @generated from file cosi/resource/state.proto (package cosi.resource, syntax proto3)
 /* eslint-disable */
 
-import { type GenEnum, type GenFile, type GenMessage, type GenService, enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { type IDQuery, type LabelQuery, type Resource, file_cosi_resource_resource } from "./resource_pb.ts";
-import { type Timestamp, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { IDQuery, LabelQuery, Resource } from "./resource_pb.ts";
+import { file_cosi_resource_resource } from "./resource_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**

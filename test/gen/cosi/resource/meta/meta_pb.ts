@@ -4,7 +4,8 @@
 // @generated from file cosi/resource/meta/meta.proto (package cosi.resource.meta, syntax proto3)
 /* eslint-disable */
 
-import { type GenEnum, type GenFile, type GenMessage, enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**

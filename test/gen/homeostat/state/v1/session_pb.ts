@@ -2,9 +2,12 @@
 // @generated from file homeostat/state/v1/session.proto (package homeostat.state.v1, syntax proto3)
 /* eslint-disable */
 
-import { type GenFile, type GenMessage, type GenService, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { type CreateRequest, type DestroyRequest, type GetRequest, type TeardownRequest, type UpdateRequest, file_cosi_resource_state } from "../../../cosi/resource/state_pb.ts";
-import { type Status, file_google_rpc_status } from "../../../google/rpc/status_pb.ts";
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { CreateRequest, DestroyRequest, GetRequest, TeardownRequest, UpdateRequest } from "../../../cosi/resource/state_pb.ts";
+import { file_cosi_resource_state } from "../../../cosi/resource/state_pb.ts";
+import type { Status } from "../../../google/rpc/status_pb.ts";
+import { file_google_rpc_status } from "../../../google/rpc/status_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
