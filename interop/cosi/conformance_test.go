@@ -127,6 +127,8 @@ func (s *served) other() state.State {
 	return s.second
 }
 
+// [transport X20]: the Go client's State suite on our server. Our client's on Go's server is in
+// ../client-on-go-server.test.ts.
 func TestStateConformance(t *testing.T) {
 	suite.Run(t, &conformance.StateSuite{
 		State:      serve(t).state(),
@@ -134,6 +136,7 @@ func TestStateConformance(t *testing.T) {
 	})
 }
 
+// [transport X20]: the Go runtime's suite on our server.
 func TestRuntimeConformance(t *testing.T) {
 	for name, opts := range map[string][]options.Option{
 		"defaults":     nil,

@@ -25,10 +25,8 @@ describe("a server that stops", () => {
     const waiting = failureOf(peer.teardownAndDestroy({ ...kind, id: "a" }));
     while ((await state.get({ ...kind, id: "a" })).metadata.phase === "running") await turn();
 
-    const before = performance.now();
-    await peer.server.close({ graceMs: 60_000 });
-    // Far less than the grace time, which is for calls that finish by themselves.
-    expect(performance.now() - before).toBeLessThan(10_000);
+    // It does not wait out the grace time, which is for calls that finish by themselves.
+    await peer.server.close({ graceMs: 600_000 });
     for (const watch of watches) {
       const end = (async () => {
         for await (const message of watch) expect(message).toBeDefined();

@@ -52,6 +52,10 @@ describe("caches of two kinds", () => {
     expect(caches.get("a", "A")).toBe(a);
     expect(caches.get("b", "B")).toBe(b);
     expect(caches.get("c", "C")).toBeUndefined();
+    // @ts-expect-error TS2532: there may be no cache
+    expect(() => caches.get("c", "C").list()).toThrow(TypeError);
+    // @ts-expect-error TS2532: there may be no cache
+    expect(() => caches.get("c", "C").get({ namespace: "c", type: "C", id: "1" })).toThrow(TypeError);
 
     a.filled(undefined);
     expect([a.ready, b.ready]).toEqual([true, false]);
@@ -282,7 +286,31 @@ describe("reads that wait", () => {
   });
 });
 
-test("of ten thousand entries, putting and removing touches one each [engine T-36]", async () => {
+/** How often metadata of resources is looked at while a cache of so many is filled, changed and emptied, per resource. */
+function looksPerEntry(entries: number): { readonly append: number; readonly put: number; readonly remove: number } {
+  let looks = 0;
+  const counted = (id: number, version: string): Resource => {
+    const { metadata, ...rest } = resource(A, String(id), { version });
+    return Object.defineProperty({ ...rest, metadata }, "metadata", { get: () => (looks++, metadata) });
+  };
+  const cache = new KindCache(A, new Gauge(), NEVER);
+  const during = (act: (id: number) => void): number => {
+    looks = 0;
+    for (let id = 0; id < entries; id++) act(id);
+    return looks / entries;
+  };
+  const append = during((id) => cache.append(counted(id, "1")));
+  cache.filled(undefined);
+  const put = during((id) => cache.put(counted(id, "2")));
+  return { append, put, remove: during((id) => cache.remove(counted(id, "2").metadata)) };
+}
+
+test("appending, putting and removing cost as much among ten thousand entries as among ten [engine T-36]", () => {
+  expect(looksPerEntry(10_000)).toEqual(looksPerEntry(10));
+  expect(looksPerEntry(10).put).toBeLessThan(5);
+});
+
+test("of ten thousand entries, putting and removing changes one each [engine T-36]", async () => {
   const gauge = new Gauge();
   const cache = new KindCache(A, gauge, NEVER);
   for (let i = 0; i < 10_000; i++) cache.append(resource(A, String(i)));

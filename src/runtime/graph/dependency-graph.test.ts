@@ -172,3 +172,19 @@ test("dependents are looked up, not searched for: ten thousand other controllers
   expect(graph.dependentsOfKind("default", "T")).toBe(before);
   expect(looks).toBe(0);
 });
+
+test("building costs as much for the last of two thousand controllers as for the second [engine T-25]", () => {
+  const graph = new DependencyGraph();
+  let looks = 0;
+  const counted = (declared: DeclaredInput): DeclaredInput =>
+    Object.defineProperty({ ...declared }, "type", { get: () => (looks++, declared.type), enumerable: true });
+  const looksOf = Array.from({ length: 2_000 }, (_, i) => {
+    looks = 0;
+    graph.addOutput(`C${i}`, { type: `Out${i}`, kind: "exclusive" });
+    graph.addInput(`C${i}`, counted(input("weak", "default", "Shared")));
+    graph.addInput(`C${i}`, counted(input("strong", "default", `T${i}`)));
+    return looks;
+  });
+  expect(new Set(looksOf.slice(1)).size).toBe(1);
+  expect(graph.dependentsOfKind("default", "Shared").wide).toHaveLength(2_000);
+});
