@@ -11,5 +11,5 @@ export type { RateLimit } from "./rate-limiter.ts";
 export type { HeldFinalizer } from "./registration/held-finalizers.ts";
 export { RegistrationCode, RegistrationError } from "./registration-error.ts";
 export type { RuntimeOptions } from "./runtime-options.ts";
-export { StopTimeoutError } from "./stop-timeout-error.ts";
+export { StopTimeoutError } from "../internal/stop-timeout-error.ts";
 export { Runtime, type RunOptions } from "./runtime.ts";

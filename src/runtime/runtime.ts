@@ -1,4 +1,6 @@
+import { endsWithin } from "../clock/index.ts";
 import type { Controller, QueueController } from "../controller/index.ts";
+import { StopTimeoutError } from "../internal/stop-timeout-error.ts";
 import { toError } from "../internal/to-error.ts";
 import type { Pointer } from "../resource/index.ts";
 import { getOrNull, type CoreState } from "../state/index.ts";
@@ -17,8 +19,7 @@ import { Graph } from "./graph/graph.ts";
 import type { MetricsRegistry } from "./metrics/metrics.ts";
 import { QueueAdapter } from "./queue/queue-adapter.ts";
 import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
-import { endsWithin, RunningControllers } from "./registration/running-controllers.ts";
-import { StopTimeoutError } from "./stop-timeout-error.ts";
+import { RunningControllers } from "./registration/running-controllers.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { Watches } from "./intake/watches.ts";
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../clock/index.ts";
 import { silentLogger, type Logger } from "../log/index.ts";
+import { StopTimeoutError } from "../internal/stop-timeout-error.ts";
 import type { TaskContext, TaskSpec } from "./task.ts";
 import { equalByOwnRule, TaskRunner } from "./task-runner.ts";
 
@@ -171,6 +172,69 @@ describe("TaskRunner", () => {
     await expect(runner.stop()).rejects.toThrow("disk full");
     expect(runner.states().size).toBe(0);
     await runner.stop();
+  });
+
+  describe("a task that ignores its signal", () => {
+    const setUpDeaf = () => {
+      const clock = new ManualClock();
+      const releases = new Map<string, () => void>();
+      const starts: string[] = [];
+      const runner = new TaskRunner<TaskSpec & { readonly value: number }>({
+        equal: (a, b) => a.value === b.value,
+        log: silentLogger,
+        clock,
+        stopGraceMs: 5_000,
+      });
+      const spec = (id: string, value = 0) => ({
+        id,
+        value,
+        run: () => {
+          starts.push(`${id}=${value}`);
+          return new Promise<void>((resolve) => releases.set(id, resolve));
+        },
+      });
+      const heeding = { id: "heeding", value: 0, run: ({ signal }: TaskContext) => clock.sleep(1e9, { signal }) };
+      return { clock, releases, runner, spec, heeding, starts };
+    };
+
+    test("holds its runner for the grace only, and is named", async () => {
+      const { clock, releases, runner, spec, heeding } = setUpDeaf();
+      await runner.reconcile([spec("a"), spec("b"), heeding], undefined);
+      let outcome: unknown;
+      const stopping = runner.stop().catch((error: unknown) => (outcome = error));
+      await clock.advance(4_999);
+      expect(outcome).toBeUndefined();
+      await clock.advance(1);
+      await stopping;
+      expect(outcome).toBeInstanceOf(StopTimeoutError);
+      expect(String(outcome)).toContain('the task runner did not stop within 5000 ms: task "a"; task "b"');
+      expect([...runner.states().keys()]).toEqual(["a", "b"]);
+      for (const release of releases.values()) release();
+      await runner[Symbol.asyncDispose]();
+      expect(runner.states().size).toBe(0);
+      expect(clock.pending).toBe(0);
+    });
+
+    test("holds up its own replacement and no other task", async () => {
+      const { clock, releases, runner, spec, starts } = setUpDeaf();
+      await runner.reconcile([spec("a")], undefined);
+      const replaced = runner.reconcile([spec("a", 1), spec("b")], undefined).catch(String);
+      await clock.advance(5_000);
+      expect(await replaced).toContain('task "a"');
+      expect(starts).toEqual(["a=0", "b=0"]);
+      // What was stopped does not count as running, though its spec is wanted again.
+      releases.get("a")?.();
+      await runner.reconcile([spec("a"), spec("b")], undefined);
+      expect(starts).toEqual(["a=0", "b=0", "a=0"]);
+      for (const release of releases.values()) release();
+      await runner.stop();
+    });
+
+    test("is given a time that is one", () => {
+      for (const stopGraceMs of [-1, NaN, "x" as never]) {
+        expect(() => new TaskRunner({ equal: () => true, log: silentLogger, stopGraceMs })).toThrow(RangeError);
+      }
+    });
   });
 
   test("needs to know how to compare specs", () => {

@@ -1,6 +1,7 @@
-import { Backoff, SystemClock, type Clock } from "../clock/index.ts";
+import { Backoff, endsWithin, SystemClock, type Clock } from "../clock/index.ts";
 import type { Logger } from "../log/index.ts";
 import { isCancellation } from "../internal/cancellation.ts";
+import { StopTimeoutError } from "../internal/stop-timeout-error.ts";
 import { toError } from "../internal/to-error.ts";
 
 /** What a {@link TaskSpec} gets when it runs. */
@@ -20,12 +21,20 @@ export interface TaskSpec<Input = undefined> {
   run(context: TaskContext<Input>): Promise<void> | void;
 }
 
+/** How long a task may take to end after its signal's abort. Unit: milliseconds. */
+const STOP_GRACE_MS = 10_000;
+
 /** Options of a {@link Task}. */
 export interface TaskOptions {
   /** Gets the failures. Each line carries the task's id in the field `task`. */
   readonly log: Logger;
   /** Stops the task; {@link Task.stop} still tells when it has ended. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Time for a task to end after it was asked to stop; then the stop rejects with a {@link StopTimeoutError}. May be
+   * `Infinity`. Unit: milliseconds. Default: 10 s.
+   */
+  readonly stopGraceMs?: number | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** Spreads the waits between restarts; gives numbers from 0 up to 1. Default: `Math.random`. */
@@ -47,11 +56,14 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
   readonly #context: TaskContext<Input>;
   readonly #stop = new AbortController();
   readonly #backoff: Backoff;
+  readonly #stopGraceMs: number;
   #state: TaskState = "running";
   #ended: Promise<void> = Promise.resolve();
 
-  private constructor(spec: Spec, input: Input, { log, clock = new SystemClock(), random = Math.random }: TaskOptions) {
+  private constructor(spec: Spec, input: Input, options: TaskOptions) {
+    const { log, clock = new SystemClock(), random = Math.random } = options;
     this.spec = spec;
+    this.#stopGraceMs = stopGraceOf(options);
     this.#context = { signal: this.#stop.signal, log: log.child({ task: spec.id }), clock, input };
     this.#backoff = new Backoff(random);
   }
@@ -68,10 +80,16 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
     return this.#state;
   }
 
-  /** Aborts the task, also while it waits, and resolves when it has ended. A finished task stays finished. */
+  /**
+   * Aborts the task, also while it waits, and resolves when it has ended. A finished task stays finished.
+   *
+   * @throws {StopTimeoutError} when it has not ended `stopGraceMs` later: it ignores its signal. Another call waits again.
+   */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#ended;
+    if (await endsWithin(this.#context.clock, this.#stopGraceMs, this.#ended)) return;
+    const name = `task ${JSON.stringify(this.spec.id)}`;
+    throw new StopTimeoutError(name, ["its run goes on after its signal has aborted"], this.#stopGraceMs);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -122,4 +140,10 @@ export class Task<Spec extends TaskSpec<Input>, Input = undefined> implements As
       return false;
     }
   }
+}
+
+/** @throws {RangeError} for what is no time. */
+export function stopGraceOf({ stopGraceMs = STOP_GRACE_MS }: Pick<TaskOptions, "stopGraceMs">): number {
+  if (stopGraceMs >= 0) return stopGraceMs;
+  throw new RangeError(`stopGraceMs must be a number of milliseconds, at least 0, got ${stopGraceMs}`);
 }

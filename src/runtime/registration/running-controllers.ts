@@ -1,7 +1,7 @@
-import type { Clock } from "../../clock/index.ts";
+import { endsWithin, type Clock } from "../../clock/index.ts";
 import { toError } from "../../internal/to-error.ts";
 import type { Adapter } from "../adapter.ts";
-import { StopTimeoutError } from "../stop-timeout-error.ts";
+import { StopTimeoutError } from "../../internal/stop-timeout-error.ts";
 
 /** The adapters that were started, until they have ended. */
 export class RunningControllers {
@@ -47,11 +47,4 @@ export class RunningControllers {
 function describe(adapter: Adapter): string {
   const doing = [...adapter.activities(), ...adapter.unanswered()];
   return `controller ${JSON.stringify(adapter.name)} (${doing.join(", ")})`;
-}
-
-/** False when the time, which may be endless, passes first. */
-export async function endsWithin(clock: Clock, ms: number, ended: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  using _timer = ms === Infinity ? undefined : clock.schedule(ms, () => resolve(false));
-  return await Promise.race([ended.then(() => true), late]);
 }
