@@ -6,7 +6,7 @@ import { MemoryState } from "../src/memory/index.ts";
 import type { Kind } from "../src/resource/index.ts";
 import { Runtime } from "../src/runtime/index.ts";
 import { wrapState, type Event, type Watch, type WatchKindOptions } from "../src/state/index.ts";
-import { InterceptedState, Int, RecordingLogger, Str } from "../src/testing/index.ts";
+import { DeafState, InterceptedState, Int, RecordingLogger, Str } from "../src/testing/index.ts";
 import { gate, HandWatchedState, startEngine, turns } from "./engine-fixture.ts";
 
 const idle = (name: string, ...inputs: Controller["inputs"] & object): Controller => ({ name, inputs, reconcile() {} });
@@ -139,6 +139,36 @@ describe("a logger that throws, under a queue controller", () => {
 });
 
 describe("stopping", () => {
+  test("names also what the State owes those who have ended, when others have not", async () => {
+    const log = new RecordingLogger();
+    const clock = new ManualClock();
+    const busy = gate();
+    const stubborn = controller({ name: "Stubborn", inputs: [weak(Int)], reconcile: () => busy.opened });
+    const obedient = queueController({
+      name: "Obedient",
+      primary: Int,
+      async reconcile({ ref, state, signal }) {
+        await using going = await state.signalWithTeardown(ref, { signal });
+        going.signal.throwIfAborted();
+      },
+    });
+    const memory = new MemoryState({ clock });
+    await memory.create(Int.create("x", { value: 1 }));
+    const deaf = new DeafState(memory, [{ operation: "watch", call: 1, fault: "never", lateMs: 0 }], { clock });
+    const controllers = [stubborn, obedient as never];
+    const engine = await startEngine(wrapState(deaf), controllers, { clock, logger: log, shutdownGraceMs: 1000 });
+    await turns();
+    engine.abort();
+    await clock.advance(1000);
+    await expect(engine.ended).rejects.toThrow('controller "Stubborn" (its reconcile)');
+    expect(log.lines.find(({ message }) => message === "the runtime did not stop in time")?.fields).toMatchObject({
+      calls: [expect.stringContaining("watch of test/int(default/x)")],
+    });
+    busy.open();
+    deaf.recover();
+    await turns();
+  });
+
   test("names those who do not stop when the grace time is over, and ends", async () => {
     const log = new RecordingLogger();
     const clock = new ManualClock();

@@ -5,6 +5,6 @@ import { MemoryState } from "homeostat";
 import { server } from "homeostat/grpc";
 
 const [endpoint = ""] = process.argv.slice(2);
-const grpc = server(new MemoryState({ history: { maxCapacity: 10_000 } }));
+const grpc = server(new MemoryState({ history: { maxCapacity: 10_000, maxBytes: 4 * 2 ** 20 } }));
 const { address } = await grpc.listen(endpoint);
 console.log(address);

@@ -286,7 +286,9 @@ export class Runtime implements AsyncDisposable {
     if (await endsWithin(clock, shutdownGraceMs, ended)) return this.#warnOfUnanswered();
     const blockers = [...this.#running.blockers(), ...this.#watches.unanswered()];
     const error = new StopTimeoutError("the runtime", blockers, shutdownGraceMs);
-    logger.error("the runtime did not stop in time", { blockers: error.blockers, afterMs: shutdownGraceMs });
+    // Calls of what has ended are none of the blockers; the State owes their answers all the same.
+    const fields = { blockers: error.blockers, calls: this.#unanswered(), afterMs: shutdownGraceMs };
+    logger.error("the runtime did not stop in time", fields);
     this.#watches
       .close(reason)
       .catch((thrown: unknown) => logger.warn("a watch could not be closed", { error: thrown }));
