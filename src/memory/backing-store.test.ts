@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../clock/index.ts";
 import { createResource, isConflict, isNotFound, patchMetadata, StateError } from "../resource/index.ts";
 import { EventType, type Event, type Watch } from "../state/index.ts";
 import { Int, JsonBackingStore, PathResource } from "../testing/index.ts";
@@ -223,6 +224,50 @@ describe("disposal", () => {
       expect([...store.texts.keys()].map((key) => key.slice(-4))).toEqual(["one)", "two)"]);
       for (const write of writes) expect((await write).metadata.version).toBe("1");
     }
+  });
+
+  test.each(["put", "load"] as const)(
+    "ends within its grace when a %s never returns, and says what it was",
+    async (hung) => {
+      const clock = new ManualClock();
+      const store = new JsonBackingStore();
+      const gate = Promise.withResolvers<void>();
+      store.before = ({ operation }) => (operation === hung ? gate.promise : undefined);
+      const state = new MemoryState({ backingStore: () => store, clock, disposeGraceMs: 3_000 });
+      const calls =
+        hung === "put"
+          ? ["one", "two"].map((id) => state.create(PathResource.create(id, {})))
+          : [state.get(PathResource, "one"), state.list(PathResource), state.watchKind(PathResource)];
+      const ends = calls.map((call) => call.then(String, String));
+      await clock.settle();
+      let disposed: unknown;
+      const disposal = state[Symbol.asyncDispose]().catch((error: unknown) => (disposed = error));
+      await clock.advance(2_999);
+      expect(disposed).toBeUndefined();
+      await clock.advance(1);
+      await disposal;
+      expect(disposed).toMatchObject({ code: "unavailable" });
+      const names = hung === "put" ? "create of os/path(default/one), create of os/path(default/two)" : "its load";
+      expect(String(disposed)).toContain(`did not finish within 3000 ms; perhaps not stored: ${names}`);
+      expect(await Promise.all(ends)).toEqual(calls.map(() => String(disposed)));
+      // What was in line behind it is not written when the store comes back.
+      gate.resolve();
+      await clock.settle();
+      expect([...store.texts.keys()]).toEqual(hung === "put" ? ["os/path(default/one)"] : []);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  test("names ten of the writes that hang, and counts the rest", async () => {
+    const clock = new ManualClock();
+    const store = new JsonBackingStore();
+    const state = new MemoryState({ backingStore: () => store, clock, disposeGraceMs: 0 });
+    store.before = () => new Promise<void>(() => undefined);
+    for (let id = 0; id < 13; id++) state.create(PathResource.create(`p${id}`, {})).catch(() => undefined);
+    const disposal = state[Symbol.asyncDispose]().catch(String);
+    await clock.advance(0);
+    expect(await disposal).toMatch(/p9\), 3 more$/);
+    expect(() => new MemoryState({ disposeGraceMs: -1 })).toThrow(RangeError);
   });
 
   test("ends a watch that is consumed by its listener, and says so", async () => {

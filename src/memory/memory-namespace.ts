@@ -29,7 +29,7 @@ import {
   type WatcherWakeups,
 } from "../store/index.ts";
 import { resolveMemoryOptions, type MemoryStateOptions, type ResolvedMemoryOptions } from "./memory-options.ts";
-import { Persistence } from "./persistence.ts";
+import { Persistence, type PendingWrite } from "./persistence.ts";
 
 /** What the namespaces of a State share. A namespace that was let go and comes back goes on with them. */
 export type SharedParts = Pick<CollectionOptions, "timestamps" | "slices" | "epoch">;
@@ -91,6 +91,8 @@ export class MemoryNamespace implements CoreState {
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
       return this.#durably(this.#persistence, collection, options, {
+        operation: "create",
+        pointer: admitted.metadata,
         prepare: () => collection.prepareCreate(admitted, owner),
         persist: (store, stored) => store.put(stored),
         commit: (stored) => collection.commitCreate(stored),
@@ -109,6 +111,8 @@ export class MemoryNamespace implements CoreState {
     const phase = options?.expectedPhase ?? "running";
     if (this.#persistence !== undefined) {
       return this.#durably(this.#persistence, collection, options, {
+        operation: "update",
+        pointer: admitted.metadata,
         prepare: () => collection.prepareUpdate(admitted, owner, phase),
         persist: (store, stored) => store.put(stored),
         commit: (stored) => collection.commitUpdate(stored),
@@ -125,6 +129,8 @@ export class MemoryNamespace implements CoreState {
     const owner = options?.owner ?? "";
     if (this.#persistence !== undefined) {
       await this.#durably(this.#persistence, collection, options, {
+        operation: "destroy",
+        pointer: pointer,
         prepare: () => collection.prepareDestroy(pointer, owner),
         persist: (store, stored) => store.destroy(stored.metadata),
         commit: (stored) => collection.commitDestroy(stored),
@@ -151,11 +157,15 @@ export class MemoryNamespace implements CoreState {
     return this.#openKind(kind, options, (cursor, wakeups) => new BatchWatch(cursor, wakeups, options.signal));
   }
 
-  /** Ends all watches; later operations are refused. Writes that were called before are finished first. */
+  /**
+   * Ends all watches; later operations are refused. Writes that were called before are finished first.
+   *
+   * @throws {StateError} `unavailable` when the backing store has not finished them in `disposeGraceMs`.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const { wakeups } of this.#collections.values()) wakeups.closeAll();
-    await this.#persistence?.idle();
+    await this.#persistence?.close(this.#options.clock, this.#options.disposeGraceMs);
   }
 
   /** Calls `open` in the moment of the last check, so that no abort and no disposal comes in between. */
@@ -247,7 +257,7 @@ export class MemoryNamespace implements CoreState {
     write: DurableWrite,
   ): Promise<Resource> {
     const signal = options?.signal;
-    const written = persistence.track(this.#write(persistence, collection, signal, write));
+    const written = persistence.track(this.#write(persistence, collection, signal, write), write);
     return signal === undefined ? written : abortable(written, signal);
   }
 
@@ -269,7 +279,7 @@ export class MemoryNamespace implements CoreState {
   }
 }
 
-interface DurableWrite {
+interface DurableWrite extends PendingWrite {
   prepare(): Resource;
   persist(store: Persistence["store"], stored: Resource): Promise<void>;
   commit(stored: Resource): void;

@@ -21,6 +21,11 @@ export interface MemoryStateOptions {
   /** Gives the store behind a namespace, or nothing. Default: memory only. */
   readonly backingStore?: ((namespace: string) => BackingStore | undefined) | undefined;
   /**
+   * Time that disposal gives a backing store to finish the writes that were called before; then it rejects, and names
+   * what may not be stored. May be `Infinity`. Unit: milliseconds. Default: 10 s.
+   */
+  readonly disposeGraceMs?: number | undefined;
+  /**
    * What tells the bookmarks of this State from those of others, also of the same program's last run: 8 bytes. A fixed
    * one makes runs repeatable; two States with one epoch accept each other's bookmarks. Default: random.
    */
@@ -35,23 +40,28 @@ export interface ResolvedMemoryOptions {
   readonly history: ResolvedHistoryOptions;
   readonly overrun: OverrunPolicy;
   readonly backingStore: (namespace: string) => BackingStore | undefined;
+  readonly disposeGraceMs: number;
   readonly epoch: Epoch;
   readonly clock: Clock;
 }
 
-/** @throws {RangeError} for a capacity, gap or size that is no whole number of its range, or an epoch that is not 8 bytes. */
+/** @throws {RangeError} for a capacity, gap, size or time out of its range, or an epoch that is not 8 bytes. */
 export function resolveMemoryOptions(options: MemoryStateOptions = {}): ResolvedMemoryOptions {
   const { types = [], overrun = "resync", backingStore = () => undefined, clock = new SystemClock() } = options;
   if (overrun !== "resync" && overrun !== "error") {
     throw new RangeError(`overrun must be "resync" or "error", got ${JSON.stringify(overrun)}`);
   }
-  const { epoch = createEpoch() } = options;
+  const { epoch = createEpoch(), disposeGraceMs = 10_000 } = options;
+  if (!(disposeGraceMs >= 0)) {
+    throw new RangeError(`disposeGraceMs must be a number of milliseconds, at least 0, got ${disposeGraceMs}`);
+  }
   checkEpoch(epoch);
   return {
     types: types instanceof TypeRegistry ? types : new TypeRegistry(types),
     history: resolveHistoryOptions(options.history),
     overrun,
     backingStore,
+    disposeGraceMs,
     epoch: Uint8Array.from(epoch),
     clock,
   };
