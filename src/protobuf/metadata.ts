@@ -137,19 +137,19 @@ export class MetadataParts {
     const isOneTime = given === undefined && sameInstant(this.#created, this.#updated);
     const updated = isOneTime ? created : format(this.#updated);
     return this.#checked(() =>
-      sealMetadata(
-        this.#namespace,
-        this.#type,
-        this.#id,
-        parseWireVersion(this.#version),
-        this.#owner,
-        parsePhase(this.#phase),
+      sealMetadata({
+        namespace: this.#namespace,
+        type: this.#type,
+        id: this.#id,
+        version: parseWireVersion(this.#version),
+        owner: this.#owner,
+        phase: parsePhase(this.#phase),
         created,
         updated,
-        this.#finalizers === undefined ? NO_FINALIZERS : sealFinalizers(this.#finalizers),
-        seal(this.#labels),
-        seal(this.#annotations),
-      ),
+        finalizers: this.#finalizers === undefined ? NO_FINALIZERS : sealFinalizers(this.#finalizers),
+        labels: seal(this.#labels),
+        annotations: seal(this.#annotations),
+      }),
     );
   }
 

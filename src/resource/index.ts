@@ -39,6 +39,7 @@ export {
   type MetadataPatch,
 } from "./metadata/metadata.ts";
 export { assertSameLife, isSameLife, lifeOf, lifePointer, withLife, type LifePointer } from "./metadata/life.ts";
+export { firstRevision, nextRevision, withPhaseAndFinalizers, withTimes } from "./metadata/metadata-copies.ts";
 export { MetadataDraft } from "./metadata/metadata-draft.ts";
 export { compileIdQuery, type IdQuery } from "./labels/id-query.ts";
 export {

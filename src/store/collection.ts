@@ -1,14 +1,14 @@
 import type { Clock } from "../clock/index.ts";
 import { SortedEntries, type Entry } from "../internal/sorted-entries.ts";
 import {
+  firstRevision,
   assertSameLife,
   createTombstone,
   formatReference,
   NO_FINALIZERS,
   replaceMetadata,
-  sealMetadata,
   StateError,
-  nextVersion,
+  nextRevision,
   withOwner,
   type Kind,
   type Pointer,
@@ -111,17 +111,12 @@ export class Collection {
   prepareCreate(resource: Resource, owner: string): Resource {
     const { metadata } =
       resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
-    const { namespace, type, id, phase, finalizers, labels, annotations } = metadata;
-    const existing = this.find(id);
+    const existing = this.find(metadata.id);
     if (existing !== undefined) {
       const text = `${formatReference(existing.metadata)} exists already`;
       throw new StateError("already_exists", text, { pointer: existing.metadata });
     }
-    const created = this.times.next();
-    return replaceMetadata(
-      resource,
-      sealMetadata(namespace, type, id, "1", owner, phase, created, created, finalizers, labels, annotations),
-    );
+    return replaceMetadata(resource, firstRevision(metadata, owner, this.times.next()));
   }
 
   /** Makes a resource of an earlier process visible. */
@@ -161,22 +156,7 @@ export class Collection {
         },
       );
     }
-    return replaceMetadata(
-      resource,
-      sealMetadata(
-        offered.namespace,
-        offered.type,
-        offered.id,
-        nextVersion(stored.version),
-        offered.owner,
-        offered.phase,
-        stored.created,
-        this.#now(),
-        offered.finalizers,
-        offered.labels,
-        offered.annotations,
-      ),
-    );
+    return replaceMetadata(resource, nextRevision(offered, stored.created, this.#now()));
   }
 
   commitUpdate(updated: Resource): void {

@@ -1,4 +1,4 @@
-import { EPOCH, replaceMetadata, sealMetadata, type Resource } from "../../resource/index.ts";
+import { EPOCH, replaceMetadata, withTimes, type Resource } from "../../resource/index.ts";
 
 /**
  * A new resource with the time at which it is sent, unless it has one. Go's server takes the time of the last update of
@@ -8,18 +8,5 @@ export function stamped(resource: Resource, nowMs: number): Resource {
   const { metadata } = resource;
   if (metadata.updated !== EPOCH) return resource;
   const now = new Date(nowMs).toISOString();
-  const sealed = sealMetadata(
-    metadata.namespace,
-    metadata.type,
-    metadata.id,
-    metadata.version,
-    metadata.owner,
-    metadata.phase,
-    now,
-    now,
-    metadata.finalizers,
-    metadata.labels,
-    metadata.annotations,
-  );
-  return replaceMetadata(resource, sealed);
+  return replaceMetadata(resource, withTimes(metadata, now, now));
 }

@@ -1,6 +1,7 @@
 import { copyDictionary, sameDictionary, sealDictionary, type Dictionary } from "./dictionary.ts";
 import { sameFinalizers, sealFinalizers, withFinalizers, withoutFinalizers, type Finalizers } from "./finalizers.ts";
-import { assertOwnerSettable, checkText, part, sealMetadata, type Metadata } from "./metadata.ts";
+import { withEdits } from "./metadata-copies.ts";
+import { assertOwnerSettable, checkText, part, type Metadata } from "./metadata.ts";
 import { parsePhase, type Phase } from "./phase.ts";
 
 /** What an update function may change. Parts are copied when first touched, so a draft costs nothing until used. */
@@ -100,20 +101,7 @@ export class MetadataDraft {
       phase === base.phase &&
       this.#owner === base.owner;
     if (isSame) return base;
-    const { namespace, type, id, version, created, updated } = base;
-    return sealMetadata(
-      namespace,
-      type,
-      id,
-      version,
-      this.#owner,
-      phase,
-      created,
-      updated,
-      finalizers,
-      labels,
-      annotations,
-    );
+    return withEdits(base, { owner: this.#owner, phase, finalizers, labels, annotations });
   }
 
   #changeFinalizers(changed: Finalizers): boolean {

@@ -41,7 +41,7 @@ export function createMetadata(init: MetadataInit): Metadata {
   if (typeof init !== "object" || init === null) {
     throw new StateError("invalid", `metadata must be an object, got ${describeValue(init)}`);
   }
-  return sealMetadata(
+  return sealFields(
     checkText("namespace", init.namespace),
     checkText("type", init.type),
     checkText("id", init.id),
@@ -56,11 +56,28 @@ export function createMetadata(init: MetadataInit): Metadata {
   );
 }
 
+/** Makes metadata of its fields, which must be valid and frozen already. From other metadata there are named copies. */
+export function sealMetadata(fields: Metadata): Metadata {
+  return sealFields(
+    fields.namespace,
+    fields.type,
+    fields.id,
+    fields.version,
+    fields.owner,
+    fields.phase,
+    fields.created,
+    fields.updated,
+    fields.finalizers,
+    fields.labels,
+    fields.annotations,
+  );
+}
+
 /**
- * The one place where metadata objects are made, so that all of them share one hidden class. The parts must be valid
- * and frozen already: only this folder and States, which start from existing metadata, may call it.
+ * The one place where metadata objects are made, so that all of them share one hidden class and none is made only to be
+ * copied. For {@link createMetadata} and the named copies alone: the order of so many texts is easily mistaken.
  */
-export function sealMetadata(
+export function sealFields(
   namespace: string,
   type: string,
   id: string,

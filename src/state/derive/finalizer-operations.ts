@@ -1,12 +1,10 @@
 import type { Clock } from "../../clock/index.ts";
 import {
   replaceMetadata,
-  sealMetadata,
   withFinalizers,
   withoutFinalizers,
+  withPhaseAndFinalizers,
   type Finalizers,
-  type Metadata,
-  type Phase,
   type Pointer,
 } from "../../resource/index.ts";
 import type { CoreState } from "../core-state.ts";
@@ -42,24 +40,7 @@ async function changeFinalizers(
       const { metadata } = current;
       const finalizers = change(metadata.finalizers);
       if (finalizers === metadata.finalizers) return current;
-      return replaceMetadata(current, withState(metadata, metadata.phase, finalizers));
+      return replaceMetadata(current, withPhaseAndFinalizers(metadata, metadata.phase, finalizers));
     },
   });
-}
-
-/** `metadata` with another phase and other finalizers. Everything else is valid and frozen already. */
-export function withState(metadata: Metadata, phase: Phase, finalizers: Finalizers): Metadata {
-  return sealMetadata(
-    metadata.namespace,
-    metadata.type,
-    metadata.id,
-    metadata.version,
-    metadata.owner,
-    phase,
-    metadata.created,
-    metadata.updated,
-    finalizers,
-    metadata.labels,
-    metadata.annotations,
-  );
 }

@@ -9,12 +9,12 @@ import {
   replaceMetadata,
   StateError,
   withLife,
+  withPhaseAndFinalizers,
   type Pointer,
   type Resource,
 } from "../../resource/index.ts";
 import type { CoreState } from "../core-state.ts";
 import { EventType } from "../event.ts";
-import { withState } from "./finalizer-operations.ts";
 import type { DestroyOptions } from "../options.ts";
 import { deriveUntilWritten } from "./update-with-conflicts.ts";
 import { eventsOf, openWatch } from "./follow-watch.ts";
@@ -88,7 +88,7 @@ function moveToTearingDown(
     derive: (resource) => {
       const { metadata } = resource;
       if (metadata.phase === Phase.tearingDown) return resource;
-      return replaceMetadata(resource, withState(metadata, Phase.tearingDown, metadata.finalizers));
+      return replaceMetadata(resource, withPhaseAndFinalizers(metadata, Phase.tearingDown, metadata.finalizers));
     },
   });
 }

@@ -1,4 +1,4 @@
-import { nextVersion, replaceMetadata, sealMetadata, type Metadata, type Resource } from "../../resource/index.ts";
+import { firstRevision, nextRevision, replaceMetadata, type Resource } from "../../resource/index.ts";
 
 /**
  * A new resource as a State will store it: with the owner that its create claims, the first version and the present
@@ -6,7 +6,7 @@ import { nextVersion, replaceMetadata, sealMetadata, type Metadata, type Resourc
  */
 export function asCreated(resource: Resource, owner: string, now: string): Resource {
   const { metadata } = resource;
-  return replaceMetadata(resource, stamped(metadata, metadata.owner || owner, "1", now, now));
+  return replaceMetadata(resource, firstRevision(metadata, metadata.owner || owner, now));
 }
 
 /**
@@ -17,15 +17,5 @@ export function asCreated(resource: Resource, owner: string, now: string): Resou
 export function asUpdated(resource: Resource, stored: Resource | undefined, now: string): Resource {
   const { metadata } = resource;
   const { created } = (stored ?? resource).metadata;
-  return replaceMetadata(resource, stamped(metadata, metadata.owner, nextVersion(metadata.version), created, now));
-}
-
-function stamped(
-  { namespace, type, id, phase, finalizers, labels, annotations }: Metadata,
-  owner: string,
-  version: string,
-  created: string,
-  updated: string,
-): Metadata {
-  return sealMetadata(namespace, type, id, version, owner, phase, created, updated, finalizers, labels, annotations);
+  return replaceMetadata(resource, nextRevision(metadata, created, now));
 }
