@@ -4,6 +4,7 @@ import { TextCache, WireReader } from "../wire/index.ts";
 import {
   createTombstone,
   formatPointer,
+  hasCode,
   jsonCodec,
   keepEncoding,
   OpaqueSpec,
@@ -137,10 +138,14 @@ function decodeSpec(metadata: Metadata, bytes: Uint8Array, { codec }: AnyResourc
     // A codec may keep views of what it is given, and these are views of all that came with the message; JSON has none.
     return codec.decode(codec === jsonCodec ? bytes : new Uint8Array(bytes));
   } catch (cause) {
-    throw invalid(metadata, `its spec cannot be decoded: ${messageOf(cause)}`, cause);
+    const code = isReadableSpec(bytes) && hasCode(cause, "type_mismatch") ? "type_mismatch" : "invalid";
+    throw refusal(code, metadata, `its spec cannot be decoded: ${messageOf(cause)}`, cause);
   }
 }
 
-function invalid(metadata: Metadata, reason: string, cause: unknown): StateError {
-  return new StateError("invalid", `${formatPointer(metadata)} is invalid: ${reason}`, { cause, pointer: metadata });
+const invalid = (metadata: Metadata, reason: string, cause: unknown): StateError =>
+  refusal("invalid", metadata, reason, cause);
+
+function refusal(code: "invalid" | "type_mismatch", metadata: Metadata, reason: string, cause: unknown): StateError {
+  return new StateError(code, `${formatPointer(metadata)} is invalid: ${reason}`, { cause, pointer: metadata });
 }

@@ -220,6 +220,12 @@ describe("events for peers", () => {
     expect(() => encoder.encode(event)).toThrow(expect.objectContaining({ code: "unsupported" }));
   });
 
+  test("an error of a State keeps its category, whatever its text", () => {
+    const error = new StateError("watch_overrun", "behind");
+    const [event] = knowsNothing.decode(encoder.encode({ type: EventType.errored, error }), kind) as Event[];
+    expect(event?.error).toMatchObject({ code: "watch_overrun", message: "behind" });
+  });
+
   test("an error's text may hold anything", () => {
     const [event] = decode([encoder.encode({ type: EventType.errored, error: new Error("a\ud800b") })]);
     expect(event?.error).toBe("a\ufffdb");

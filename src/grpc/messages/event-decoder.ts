@@ -1,9 +1,17 @@
 import { onOneLine } from "../../internal/visible-text.ts";
 import { WireReader } from "../../wire/index.ts";
-import { createTombstone, kindOf, StateError, type Kind, type Resource, type Tombstone } from "../../resource/index.ts";
+import {
+  createTombstone,
+  kindOf,
+  StateError,
+  StateErrorCode,
+  type Kind,
+  type Resource,
+  type Tombstone,
+} from "../../resource/index.ts";
 import { EventType, type Event } from "../../state/index.ts";
 import { GrpcError, Status } from "../../rpc/index.ts";
-import { EVENT_NUMBER } from "./event-encoder.ts";
+import { ERROR_CODE_TAG, EVENT_NUMBER } from "./event-encoder.ts";
 import type { DecodeOptions, ResourceDecoder, ResourceParts } from "../../protobuf/index.ts";
 
 const EVENT_TAG = 0x0a;
@@ -12,6 +20,8 @@ const TYPE_TAG = 0x10;
 const OLD_TAG = 0x1a;
 const ERROR_TAG = 0x22;
 const BOOKMARK_TAG = 0x2a;
+
+const STATE_ERROR_CODES = Object.values(StateErrorCode);
 
 /** More events in one message are refused: two bytes each would take a hundred. */
 const MAX_EVENTS = 1_000_000;
@@ -60,6 +70,7 @@ class EventParts {
   resource: ResourceParts | undefined;
   old: ResourceParts | undefined;
   error: string | undefined;
+  errorCode: string | undefined;
   bookmark: Uint8Array | undefined;
 
   read(reader: WireReader, resources: ResourceDecoder): void {
@@ -69,6 +80,7 @@ class EventParts {
       else if (tag === TYPE_TAG) this.number = reader.int32();
       else if (tag === OLD_TAG) this.old = resources.read(reader, this.old);
       else if (tag === ERROR_TAG) this.error = reader.string();
+      else if (tag === ERROR_CODE_TAG) this.errorCode = reader.string();
       else if (tag === BOOKMARK_TAG) this.bookmark = new Uint8Array(reader.bytes());
       else reader.skip(tag);
     }
@@ -135,12 +147,17 @@ export class EventDecoder {
         return new ReceivedEvent(type, marker, undefined, undefined, bookmark) as Event;
       }
       case EventType.errored: {
-        const text = onOneLine((parts.error ?? "").trim());
-        const error = new GrpcError(Status.unknown, text === "" ? "the watch failed without saying why" : text);
-        return new ReceivedEvent(type, undefined, undefined, error, undefined) as Event;
+        return new ReceivedEvent(type, undefined, undefined, errorOf(parts), undefined) as Event;
       }
     }
   }
+}
+
+/** The error of a watch that failed: with its category, where the server says it. */
+function errorOf({ error = "", errorCode }: EventParts): Error {
+  const text = onOneLine(error.trim()) || "the watch failed without saying why";
+  const code = STATE_ERROR_CODES.find((known) => known === errorCode);
+  return code === undefined ? new GrpcError(Status.unknown, text) : new StateError(code, text);
 }
 
 function required(parts: ResourceParts | undefined, type: EventType, what: string): ResourceParts {

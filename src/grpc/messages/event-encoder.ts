@@ -10,6 +10,8 @@ const TYPE_TAG = 0x10;
 const OLD_TAG = 0x1a;
 const ERROR_TAG = 0x22;
 const BOOKMARK_TAG = 0x2a;
+/** Of ours: see `error_code` in state.proto. */
+export const ERROR_CODE_TAG: number = (1000 << 3) | 2;
 
 /** Numbers of the types on the wire. */
 export const EVENT_NUMBER: Readonly<Record<Exclude<EventType, "Resynced">, number>> = {
@@ -150,6 +152,7 @@ function encodeEvent(resources: ResourceEncoder, event: Event, bookmark: Uint8Ar
   if (old !== undefined) writer.bytesField(OLD_TAG, old);
   if (event.error !== undefined) writer.stringField(ERROR_TAG, event.error.message.toWellFormed());
   if (bookmark !== undefined) writer.bytesField(BOOKMARK_TAG, bookmark);
+  if (event.error instanceof StateError) writer.stringField(ERROR_CODE_TAG, event.error.code);
   writer.close(mark);
   return writer.take();
 }

@@ -30,8 +30,12 @@ export function explainBreak(thrown: unknown, target: WatchTarget): Error {
   return isVague && thrown.code === Status.failedPrecondition ? thrown : explainOpen(thrown, target);
 }
 
-/** What the events of a server tell as text only, by the words that servers use. */
+/**
+ * The error of an event with its category. Servers of ours send that beside the text; others have nothing but the text,
+ * so that these words of Go's server are the one place where a text decides.
+ */
 export function categorized(error: Error): Error {
+  if (error instanceof StateError) return error;
   const { message } = error;
   if (/buffer overrun/i.test(message)) return new StateError("watch_overrun", message, { cause: error });
   if (/invalid (?:watch )?bookmark/i.test(message))
