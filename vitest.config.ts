@@ -34,7 +34,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
-        // What starts processes, listens or has global state, in two processes beside the runner's.
+        // What starts processes, listens or has global state, in processes beside the runner's.
         extends: true,
         test: {
           name: "process",
@@ -42,6 +42,8 @@ const config: ViteUserConfig = defineConfig({
           setupFiles: ["test/setup-leaks.ts"],
           pool: "forks",
           isolate: false,
+          // One more than there are cores in CI: much of it waits for programs, pipes and grace times.
+          maxWorkers: 3,
           execArgv,
           env: { NODE_COMPILE_CACHE },
           testTimeout: 30_000,

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { runInNewContext } from "node:vm";
 import { StateError } from "homeostat";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { childEnvironment } from "./child-environment.ts";
 import { describedState, lent, runOn, Service, type Outcome } from "./cli-fixture.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -20,7 +21,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function run(args: readonly string[], stdio: "pipe" | number = "pipe"): Promise<Outcome> {
   const child = spawn(process.execPath, ["--conditions=source", join(ROOT, "src/cli.ts"), ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], XDG_RUNTIME_DIR: folder },
+    env: childEnvironment({ XDG_RUNTIME_DIR: folder }),
     stdio: ["ignore", stdio, "pipe"],
   });
   const outputs = Promise.all([child.stdout === null ? "" : text(child.stdout), text(child.stderr ?? process.stdin)]);

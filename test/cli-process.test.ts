@@ -5,17 +5,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { childEnvironment } from "./child-environment.ts";
 
 import { authority, serverCertificate, serverKey } from "./grpc-transport/certificates.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const CLI = ["--conditions=source", join(ROOT, "src", "cli.ts")];
-
-/** What a command sees of this process' environment. */
-const inherited = (): NodeJS.ProcessEnv => ({
-  PATH: process.env["PATH"],
-  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-});
 
 let folder: string;
 let socket: string;
@@ -45,7 +40,7 @@ class Running {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.child = spawn(process.execPath, [...CLI, ...args], {
       cwd: folder,
-      env: { ...inherited(), XDG_RUNTIME_DIR: folder, ...env },
+      env: childEnvironment({ XDG_RUNTIME_DIR: folder, ...env }),
       stdio: ["pipe", "pipe", "pipe"],
     });
     children.add(this.child);
@@ -315,7 +310,7 @@ describe("the command line as such", () => {
         _homeostat
         printf '%s\\n' "\${COMPREPLY[@]}"`;
       const child = spawn("bash", ["-c", script, "bash", line], {
-        env: { ...inherited(), XDG_RUNTIME_DIR: folder },
+        env: childEnvironment({ XDG_RUNTIME_DIR: folder }),
         stdio: ["ignore", "pipe", "inherit"],
       });
       children.add(child);

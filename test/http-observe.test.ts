@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { connect as connectTo } from "node:net";
 import parsePrometheus from "parse-prometheus-text-format";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ManualClock } from "../src/clock/index.ts";
 import { queueController } from "../src/controller/index.ts";
 import { observe, type Observing } from "../src/http/index.ts";
 import { EXPOSED } from "../src/http/prometheus.ts";
@@ -13,6 +14,8 @@ import { eventually, Int } from "../src/testing/index.ts";
 const state = new MemoryState();
 const runtime = new Runtime(state, {
   logger: silentLogger,
+  // What has failed is not tried again.
+  clock: new ManualClock(),
   cache: [Int],
   controllers: [
     queueController({

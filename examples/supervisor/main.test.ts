@@ -223,15 +223,9 @@ describe("supervisor program", { timeout: TIMEOUT_MS }, () => {
     await using help = new SupervisorProgram("--help");
     expect(await help.ended()).toBe(0);
     expect(help.output).toContain("Usage: npm start -- [folder] [options]");
-    for (const [args, message] of [
-      [["--frob"], "--frob"],
-      [["a", "b"], "too many arguments"],
-      [["--log-level", "loud"], "Allowed choices are debug, info, warn, error"],
-    ] as const) {
-      await using wrong = new SupervisorProgram(...args);
-      expect(await wrong.ended()).toBe(2);
-      expect(wrong.output).toContain(message);
-    }
+    await using wrong = new SupervisorProgram("--frob");
+    expect(await wrong.ended()).toBe(2);
+    expect(wrong.output).toContain("--frob");
     await using nowhere = new SupervisorProgram("/does/not/exist");
     expect(await nowhere.ended()).toBe(1);
     expect(nowhere.output).toContain("there is no folder /does/not/exist");

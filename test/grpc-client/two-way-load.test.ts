@@ -7,10 +7,10 @@ import { runLoad } from "../../bench/load/run.ts";
 
 describe("load in both directions at once, between two processes", () => {
   test("ends on a unix socket", { timeout: 120_000 }, async () => {
-    expect(await runLoad({ transport: "unix", seed: 1, rounds: 14, scale: 0.15 })).toBe(14);
+    expect(await runLoad({ transport: "unix", seed: 1, rounds: 14, scale: 0.1 })).toBe(14);
   });
 
   test("ends on TCP", { timeout: 120_000 }, async () => {
-    expect(await runLoad({ transport: "tcp", seed: 100, rounds: 6, scale: 0.15 })).toBe(6);
+    expect(await runLoad({ transport: "tcp", seed: 100, rounds: 6, scale: 0.1 })).toBe(6);
   });
 });
