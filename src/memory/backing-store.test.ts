@@ -258,6 +258,26 @@ describe("disposal", () => {
     },
   );
 
+  test("waits for a write that its caller has left, the first of its namespace", async () => {
+    const clock = new ManualClock();
+    const store = new JsonBackingStore();
+    const gate = Promise.withResolvers<void>();
+    store.before = ({ operation }) => (operation === "put" ? gate.promise : undefined);
+    const state = new MemoryState({ backingStore: () => store, clock });
+    const stop = new AbortController();
+    const write = state.create(PathResource.create("one", {}), { signal: stop.signal });
+    await clock.settle();
+    stop.abort();
+    await expect(write).rejects.toBe(stop.signal.reason);
+    let isDisposed = false;
+    const disposal = state[Symbol.asyncDispose]().then(() => (isDisposed = true));
+    await clock.settle();
+    expect(isDisposed).toBe(false);
+    gate.resolve();
+    await disposal;
+    expect([...store.texts.keys()]).toEqual(["os/path(default/one)"]);
+  });
+
   test("names ten of the writes that hang, and counts the rest", async () => {
     const clock = new ManualClock();
     const store = new JsonBackingStore();

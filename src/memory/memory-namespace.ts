@@ -184,7 +184,7 @@ export class MemoryNamespace implements CoreState {
 
   /** What it holds: a router lets go of a namespace that holds nothing. */
   usage(): StoreUsage {
-    let usage: StoreUsage = "unused";
+    let usage: StoreUsage = this.#persistence?.isWriting === true ? "watched" : "unused";
     for (const collection of this.#collections.values()) {
       if (collection.history.written > 0) return "held";
       if (collection.isWatched) usage = "watched";

@@ -40,6 +40,11 @@ export class Persistence {
     return this.#isLoaded ? this.#loaded : abortable(this.#loaded, this.#abandoned.signal);
   }
 
+  /** Whether a write that has been called has not ended; its caller may have left. */
+  get isWriting(): boolean {
+    return this.#writes.size > 0;
+  }
+
   /** Counts a write until it has ended, or {@link close} gives it up. */
   track<T>(write: Promise<T>, what: PendingWrite): Promise<T> {
     this.#writes.set(write, what);

@@ -29,15 +29,17 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
   signal?.addEventListener("abort", onAbort, { once: true });
   if (isStopped()) onAbort();
   const running = new RunningPlane(plane, state, logger, stop.signal, stopTimeoutMs);
-  const end = (how: "drain" | "fail"): Promise<void> => {
+  const end = async (how: "drain" | "fail"): Promise<void> => {
     signal?.removeEventListener("abort", onAbort);
     stop.abort();
-    return withinTime(
+    await withinTime(
       (late) => running.stop(how === "drain", late),
       () => running.waiting,
       stopTimeoutMs,
       clock,
     );
+    // An `onReady` that hangs holds up nothing.
+    if (running.waiting.length > 0) logger.warn("the control plane has left parts behind", { parts: running.waiting });
   };
   try {
     await running.run(options);
@@ -242,7 +244,7 @@ async function withinTime(
   const timeout = async (): Promise<never> => {
     await clock.sleep(timeoutMs, { signal: enough.signal });
     const error = new Error(
-      `the control plane did not stop within ${timeoutMs} ms: it waits for ${waiting().join(", ")}`,
+      `the control plane did not stop within ${timeoutMs} ms: it waits for ${waiting().join(", ") || "its start"}`,
     );
     late.abort(error);
     throw error;

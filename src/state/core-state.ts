@@ -34,7 +34,7 @@ export interface Watch<T = Event> extends AsyncIterableIterator<T>, AsyncDisposa
 }
 
 /**
- * Whether a store holds contents or history (`held`, for good), nothing but watches (`watched`), or nothing at all
+ * Whether a store holds contents or history (`held`, for good), nothing but watches and writes under way (`watched`), or nothing at all
  * (`unused`): then it can be let go, and made anew.
  */
 export type StoreUsage = "held" | "watched" | "unused";
