@@ -17,33 +17,21 @@ import { MarkedSearch } from "./process/mark.ts";
 import { stopOrphans, type OrphanOptions } from "./process/orphans.ts";
 import { ProcessRecords } from "./process/process-records.ts";
 import { ProcessTable } from "./process/process-table.ts";
-import {
-  ConfigFile,
-  ConfigFileStatus,
-  HealthCheck,
-  HealthStatus,
-  ManifestStatus,
-  Process,
-  ProcessStatus,
-  Service,
-  ServiceStatus,
-  Supervisor,
-  SUPERVISOR_FINALIZER,
-  SUPERVISOR_ID,
-} from "./resources/index.ts";
+import * as types from "./resources/index.ts";
+import { Supervisor, SUPERVISOR_FINALIZER, SUPERVISOR_ID } from "./resources/index.ts";
 
 /** The types of its resources. */
 export const TYPES = [
-  Service,
-  ServiceStatus,
-  Process,
-  ProcessStatus,
-  HealthCheck,
-  HealthStatus,
-  ConfigFile,
-  ConfigFileStatus,
-  ManifestStatus,
-  Supervisor,
+  types.Service,
+  types.ServiceStatus,
+  types.Process,
+  types.ProcessStatus,
+  types.HealthCheck,
+  types.HealthStatus,
+  types.ConfigFile,
+  types.ConfigFileStatus,
+  types.ManifestStatus,
+  types.Supervisor,
 ];
 
 export interface SupervisorOptions extends OrphanOptions {
@@ -89,12 +77,11 @@ export async function openSupervisor(options: SupervisorOptions): Promise<Superv
   const wanted = options.stateFolder ?? join(folder, ".homeostat");
   await mkdir(wanted, { recursive: true });
   const stateFolder = await realpath(wanted);
-  const [locks, processes, logs] = ["lock", "processes", "logs"].map((name) => join(stateFolder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const path of [locks, processes, logs]) await mkdir(path, { recursive: true });
+  const makeFolder = async (name: string) => {
+    await mkdir(join(stateFolder, name), { recursive: true });
+    return join(stateFolder, name);
+  };
+  const [locks, processes, logs] = [await makeFolder("lock"), await makeFolder("processes"), await makeFolder("logs")];
 
   const records = new ProcessRecords(processes);
   const logPath = (service: string) => join(logs, `${service}.log`);

@@ -1,14 +1,13 @@
-import { readFile, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { dirname, resolve, sep } from "node:path";
 
-import { exclusive, mapped, Phase, queueController, requeueAfter } from "homeostat";
-import { removeOutput } from "homeostat/controller";
+import { mapped, RequeueError } from "homeostat";
+import { queueTransform } from "homeostat/controller";
 
 import { digest } from "../logic/digest.ts";
 import { labelServices } from "../logic/service-labels.ts";
 import { configInputs, readServices } from "../logic/service-view.ts";
 import { renderTemplate } from "../logic/template.ts";
-import { makeFolder } from "../process/make-folder.ts";
 import { writeAtomically } from "../process/write-atomically.ts";
 import { ConfigFile, ConfigFileStatus, Service } from "../resources/index.ts";
 
@@ -22,40 +21,33 @@ const DRIFT_CHECK_MS = 2_000;
  * @param folder - What paths are relative to.
  */
 export const configFileController = (folder: string) =>
-  queueController({
+  queueTransform({
     name: "ConfigFileController",
-    primary: ConfigFile,
+    input: ConfigFile,
+    output: ConfigFileStatus,
     inputs: [mapped(Service)],
-    outputs: [exclusive(ConfigFileStatus)],
     concurrency: 4,
-    async reconcile({ ref, state }) {
-      const { id } = ref;
-      const config = await state.getOrNull(ref);
-      if (config?.metadata.phase !== Phase.running) {
-        await removeOutput(state, ConfigFileStatus.ref(id));
-        return;
-      }
-      const { spec } = config;
+    async transform({ input, draft, metadata, state }) {
+      const { id } = input.metadata;
+      const { spec } = input;
       const path = resolve(folder, spec.path);
       const services = await readServices(state, spec.template);
-      const before = (await state.getOrNull(ConfigFileStatus, id))?.spec;
       const rival = (await state.list(ConfigFile)).find(
         (other) => other.metadata.id < id && resolve(folder, other.spec.path) === path,
       );
-      let [written, error] = [before?.path === path ? before.digest : "", ""];
+      labelServices(metadata.labels, spec.restarts);
+      draft.digest = draft.path === path ? (draft.digest ?? "") : "";
+      Object.assign(draft, { path, inputs: configInputs(spec, services), error: "" });
       try {
         if (rival !== undefined) throw new Error(`ConfigFile ${rival.metadata.id} has the same path`);
         const content = renderTemplate(spec.template, { values: spec.values, services });
         await keepFile(path, content, Number.parseInt(spec.mode, 8), folder);
-        written = digest(content);
+        draft.digest = digest(content);
       } catch (cause) {
-        error = (cause as Error).message;
+        draft.error = (cause as Error).message;
       }
-      await state.modify(ConfigFileStatus, id, (_, { labels }) => {
-        labelServices(labels, spec.restarts);
-        return { path, digest: written, inputs: configInputs(spec, services), error };
-      });
-      return requeueAfter(DRIFT_CHECK_MS);
+      // The status is written, and the file looked at again later.
+      throw new RequeueError(DRIFT_CHECK_MS);
     },
     /** Any template may name any service. */
     async mapInput({ state }) {
@@ -74,4 +66,24 @@ async function keepFile(path: string, content: string, mode: number, folder: str
   }
   await makeFolder(dirname(path), folder);
   await writeAtomically(path, content, mode);
+}
+
+/**
+ * Makes a folder, and missing ones above it as far as `root`, which must exist already.
+ *
+ * Never more than that: when somebody moves the folder of manifests away, a write into it must not bring it back, empty,
+ * since an empty folder says that nothing should run.
+ */
+async function makeFolder(path: string, root: string): Promise<void> {
+  if (path === root) return;
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    const above = dirname(path);
+    if (code !== "ENOENT" || !above.startsWith(`${root}${sep}`)) throw error;
+    await makeFolder(above, root);
+    await mkdir(path);
+  }
 }

@@ -22,13 +22,6 @@ import {
 /** Pace of a check as long as its service has not been well yet, unless its own is faster. Unit: milliseconds. */
 const STARTING_PACE_MS = 250;
 
-/** When a check is asked next, for which run, and by which version of its declaration. */
-interface Appointment {
-  readonly run: number;
-  readonly version: string;
-  readonly dueMs: number;
-}
-
 /**
  * Asks running services how they are, each check at its own pace.
  *
@@ -36,8 +29,8 @@ interface Appointment {
  * @param records - Folder of the supervisor's records, for the mark of commands.
  */
 export function healthController(folder: string, records: string) {
-  // Only the pace is kept here: losing it means asking once too often.
-  const appointments = new Map<string, Appointment>();
+  /** When a check is asked next, as long as its run and declaration stay the same. Losing it means asking once too often. */
+  const appointments = new Map<string, { readonly about: string; readonly dueMs: number }>();
   return queueController({
     name: "HealthController",
     primary: HealthCheck,
@@ -54,7 +47,6 @@ export function healthController(folder: string, records: string) {
         return;
       }
       const { spec } = check;
-      const { version } = check.metadata;
       const actual = (await state.getOrNull(ProcessStatus, spec.service))?.spec;
       const report = (status: HealthStatusSpec) =>
         state.modify(HealthStatus, id, (_, { labels }) => {
@@ -70,19 +62,21 @@ export function healthController(folder: string, records: string) {
 
       const upMs = clock.now() - Date.parse(actual.startedAt ?? "");
       if (upMs < spec.initialDelayMs) return requeueAfter(spec.initialDelayMs - upMs);
+      const about = `run ${run} of ${check.metadata.version}`;
       const appointment = appointments.get(id);
-      const waitMs = (appointment?.dueMs ?? 0) - clock.monotonic();
-      if (appointment?.run === run && appointment.version === version && waitMs > 0) return requeueAfter(waitMs);
+      const waitMs = appointment?.about === about ? appointment.dueMs - clock.monotonic() : 0;
+      if (waitMs > 0) return requeueAfter(waitMs);
       // What waits for a service to become ready should not wait for the next round as well.
       const paceMs = known.health === "unknown" ? Math.min(spec.intervalMs, STARTING_PACE_MS) : spec.intervalMs;
-      appointments.set(id, { run, version, dueMs: clock.monotonic() + paceMs });
+      const dueMs = clock.monotonic() + paceMs;
+      appointments.set(id, { about, dueMs });
 
       const { env = {}, cwd = "." } = (await state.getOrNull(Service, spec.service))?.spec ?? {};
       const services = await readServices(state, spec.http ?? "", spec.tcp ?? "", ...(spec.command ?? []));
       const context = { cwd: resolve(folder, cwd), env, mark: newMark(records, spec.service) };
       const answer = await ask(spec, { services }, context, signal);
       await report(countAnswer(spec, known, answer, upMs));
-      return requeueAfter(Math.max(1, (appointments.get(id)?.dueMs ?? 0) - clock.monotonic()));
+      return requeueAfter(Math.max(1, dueMs - clock.monotonic()));
     },
     async mapInput({ input, state }) {
       const checks = await state.list(HealthCheck, { labels: concerning(input.id) });

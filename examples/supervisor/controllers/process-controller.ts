@@ -1,5 +1,5 @@
 import { exclusive, mapped, queueController, type ControllerState } from "homeostat";
-import { removeOutput } from "homeostat/controller";
+import { removeOutput, sameId } from "homeostat/controller";
 
 import type { ProcessTable } from "../process/process-table.ts";
 import { Process, ProcessStatus } from "../resources/index.ts";
@@ -21,7 +21,7 @@ export function processController(table: ProcessTable) {
   return queueController({
     name: "ProcessController",
     primary: Process,
-    inputs: [mapped(ProcessStatus, (status) => [Process.ref(status.id)])],
+    inputs: [mapped(ProcessStatus, sameId(Process))],
     outputs: [exclusive(ProcessStatus)],
     concurrency: 16,
     async reconcile({ ref, state }) {

@@ -1,5 +1,5 @@
 import { exclusive, mapped, Phase, queueController, requeueAfter } from "homeostat";
-import { removeOutput } from "homeostat/controller";
+import { removeOutput, sameId } from "homeostat/controller";
 
 import { concerning, labelServices, servicesInLabels } from "../logic/service-labels.ts";
 import { planService } from "../logic/service-plan.ts";
@@ -25,7 +25,7 @@ export const serviceController = queueController({
   name: "ServiceController",
   primary: Service,
   inputs: [
-    mapped(ProcessStatus, (status) => [Service.ref(status.id)]),
+    mapped(ProcessStatus, sameId(Service)),
     mapped(HealthStatus, toServices),
     mapped(ConfigFileStatus, toServices),
     mapped(HealthCheck, toServices),

@@ -1,7 +1,6 @@
 import type { Immutable } from "homeostat";
 
 import type { ExitSpec, ProcessSpec, ServiceStatusSpec } from "../resources/index.ts";
-import { backoffMs } from "./backoff.ts";
 import { digest } from "./digest.ts";
 import { isOccupied, type Dependant, type Dependency, type ServiceView } from "./service-view.ts";
 
@@ -156,6 +155,10 @@ function planStopped(view: ServiceView, { failures, lastExit }: Counters): Findi
   const startReason = process === undefined ? "" : endReason(view, lastExit);
   return { state: "starting", reason: startReason, process: nextProcess(view, startReason) };
 }
+
+/** The wait before the next start after so many failures in a row. More doublings than 40 reach any maximum. */
+const backoffMs = ({ initialMs, maxMs }: ServiceView["spec"]["backoff"], failures: number): number =>
+  Math.min(maxMs, initialMs * 2 ** Math.min(failures - 1, 40));
 
 /** What ended the last run. */
 function endReason({ process }: ServiceView, exit: Immutable<ExitSpec> | undefined): string {

@@ -99,38 +99,32 @@ export async function readServiceView(
 ): Promise<ServiceView> {
   const { id } = metadata;
   const named = { labels: concerning(id) };
+  const specOf = async <R extends Readable>(type: R, name: string) => (await state.getOrNull(type, name))?.spec;
   const graph = await readDependencies(state, id, spec.dependsOn);
   const own = dependenciesOf(graph, id);
-  const inForce = <R extends Resource>(list: readonly R[]) =>
-    list.filter((one) => one.metadata.phase === Phase.running);
   return {
     nowMs,
     spec,
-    removed: metadata.phase !== Phase.running,
+    removed: isRemoved({ metadata }),
     restartedAt: restartOf(metadata.annotations),
-    status: (await state.getOrNull(ServiceStatus, id))?.spec,
-    process: (await state.getOrNull(Process, id))?.spec,
-    actual: (await state.getOrNull(ProcessStatus, id))?.spec,
+    status: await specOf(ServiceStatus, id),
+    process: await specOf(Process, id),
+    actual: await specOf(ProcessStatus, id),
     cycle: findCycle(graph, id),
     dependencies: await Promise.all(
       spec.dependsOn.map(async (name) => {
-        const dependency = await state.getOrNull(Service, name);
-        const removed = dependency !== undefined && dependency.metadata.phase !== Phase.running;
-        return {
-          name,
-          declared: dependency !== undefined,
-          removed,
-          status: (await state.getOrNull(ServiceStatus, name))?.spec,
-        };
+        const service = await state.getOrNull(Service, name);
+        const declared = service !== undefined;
+        return { name, declared, removed: declared && isRemoved(service), status: await specOf(ServiceStatus, name) };
       }),
     ),
     dependants: await Promise.all(
       (await state.list(Service, named)).map(async (one) => {
         const name = one.metadata.id;
-        const process = (await state.getOrNull(Process, name))?.spec;
+        const process = await specOf(Process, name);
         return {
           name,
-          alive: isOccupied(process, (await state.getOrNull(ProcessStatus, name))?.spec),
+          alive: isOccupied(process, await specOf(ProcessStatus, name)),
           restartsWith: one.spec.restartWithDependencies,
           knownGeneration: process?.generations[id],
           inCycle: name === id || own.has(name),
@@ -138,27 +132,26 @@ export async function readServiceView(
       }),
     ),
     configs: await Promise.all(
-      inForce(await state.list(ConfigFile, named)).map(async (one) => {
+      (await state.list(ConfigFile, named)).filter(isInForce).map(async (one) => {
         const name = one.metadata.id;
-        const {
-          inputs,
-          digest: content = "",
-          error = "",
-        } = (await state.getOrNull(ConfigFileStatus, name))?.spec ?? {};
+        const { inputs, digest: content = "", error = "" } = (await specOf(ConfigFileStatus, name)) ?? {};
         const services = await readServices(state, one.spec.template);
         return { name, settled: inputs === configInputs(one.spec, services), digest: content, failed: error !== "" };
       }),
     ),
     checks: await Promise.all(
-      inForce(await state.list(HealthCheck, named)).map(async (one) => {
+      (await state.list(HealthCheck, named)).filter(isInForce).map(async (one) => {
         const name = one.metadata.id;
-        const status = (await state.getOrNull(HealthStatus, name))?.spec;
+        const status = await specOf(HealthStatus, name);
         const { run = 0, health = "unknown", message = "" } = status?.service === id ? status : {};
         return { name, run, health, message, restart: one.spec.onUnhealthy === "restart" };
       }),
     ),
   };
 }
+
+const isInForce = ({ metadata }: Pick<Resource, "metadata">): boolean => metadata.phase === Phase.running;
+const isRemoved = (resource: Pick<Resource, "metadata">): boolean => !isInForce(resource);
 
 /** What is declared of the services on all ways that begin at one. */
 async function readDependencies(state: Reader, start: string, dependsOn: readonly string[]): Promise<DependencyGraph> {

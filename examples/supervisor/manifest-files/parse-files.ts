@@ -3,6 +3,7 @@ import { formatPointer } from "homeostat/resource";
 import { parseManifests, type Manifests } from "homeostat/yaml";
 
 import { ConfigFile, HealthCheck, Service, type ManifestProblem } from "../resources/index.ts";
+import { PLAIN_NAME } from "../resources/fields.ts";
 import type { ManifestFile } from "./folder-reader.ts";
 
 export type Declarable = typeof ConfigFile | typeof HealthCheck | typeof Service;
@@ -21,9 +22,6 @@ export interface ParsedFile {
 
 /** Keys and indexes from the document inwards. */
 export type FieldPath = readonly (string | number)[];
-
-/** Ids become file names, so they are kept plain. */
-const PLAIN_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 /** Arguments and environment variables are the text that is written: `0022` is no number there. */
 const isText = ([part, field, key]: FieldPath): boolean =>
@@ -133,7 +131,7 @@ function objectionTo(
   seen: ReadonlyMap<string, string>,
 ): { readonly path: FieldPath; readonly message: string } | undefined {
   const { id, namespace } = metadata;
-  if (!PLAIN_ID.test(id)) {
+  if (!PLAIN_NAME.test(id)) {
     const message = `${JSON.stringify(id.slice(0, 100))} must be a name of at most 63 letters, digits, '.', '_' and '-'`;
     return { path: ["metadata", "id"], message };
   }

@@ -1,9 +1,10 @@
 import { z } from "zod";
 
-/** Names of services and checks: they become file names and parts of a table, so they are kept plain. */
-export const name = z
-  .string()
-  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/, "must be a name of letters, digits, '.', '_' and '-'");
+/** Names become file names and parts of a table, so they are kept plain. */
+export const PLAIN_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+/** The name of a service. */
+export const name = z.string().regex(PLAIN_NAME, "must be a name of letters, digits, '.', '_' and '-'");
 
 /** Text without NUL, which no process can be given. */
 export const text = z

@@ -4,8 +4,7 @@ import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 
 import type { ServiceStatusSpec } from "../resources/index.ts";
-import { formatDuration } from "./duration.ts";
-import { renderScreen, type ScreenContent } from "./render-screen.ts";
+import { formatDuration, renderScreen, type ScreenContent } from "./render-screen.ts";
 
 const NOW_MS = Date.parse("2026-01-01T00:10:00Z");
 

@@ -5,7 +5,6 @@ import type { Immutable } from "homeostat";
 import { describeExit } from "../logic/service-plan.ts";
 import { plainText } from "../process/plain-text.ts";
 import type { ServiceStatusSpec } from "../resources/index.ts";
-import { formatDuration } from "./duration.ts";
 import type { Notice } from "./notices.ts";
 import { cut, pad, take, textWidth } from "./text-width.ts";
 
@@ -140,6 +139,16 @@ function renderNotice({ at, level, text }: Notice & { readonly at: Date }, colum
   const style: Style = level === "error" ? "red" : level === "warn" ? "yellow" : "reset";
   const shown = cut(`${time}  ${text}`, columns);
   return styleText("gray", shown.slice(0, time.length)) + styleText(style, shown.slice(time.length));
+}
+
+/** A length of time at a glance: `3s`, `4m 10s`, `2h 5m`, `6d 1h`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86_400)];
+  if (minutes === 0) return `${seconds}s`;
+  if (hours === 0) return `${minutes}m ${seconds % 60}s`;
+  if (days === 0) return `${hours}h ${minutes % 60}m`;
+  return `${days}d ${hours % 24}h`;
 }
 
 /** Local time of day: `14:03:59`. */
