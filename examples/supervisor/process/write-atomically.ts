@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { chmod, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -12,14 +12,9 @@ export async function writeAtomically(path: string, content: string, mode = 0o64
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
   try {
-    const file = await open(temporary, "wx", mode);
-    try {
-      await file.writeFile(content);
-      // The mode of `open` is subject to the umask.
-      await file.chmod(mode);
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, content, { flag: "wx", mode });
+    // The mode of a new file is subject to the umask.
+    await chmod(temporary, mode);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

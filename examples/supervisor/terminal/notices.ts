@@ -14,10 +14,19 @@ export interface Notice {
   readonly text: string;
 }
 
+/** A notice, and when it came. */
+export interface TimedNotice extends Notice {
+  readonly at: Date;
+}
+
 const notice = (level: Notice["level"], text: string): Notice => ({ level, text: plainText(text) });
 
 /** What a change from one status to the next means; `now` is undefined when the resource is gone. */
-type Describe<Spec> = (name: string, before: Immutable<Spec> | undefined, now: Immutable<Spec> | undefined) => Notice[];
+export type Describe<Spec> = (
+  name: string,
+  before: Immutable<Spec> | undefined,
+  now: Immutable<Spec> | undefined,
+) => Notice[];
 
 export const describeServiceChange: Describe<ServiceStatusSpec> = (name, before, now) => {
   if (now === undefined) return [notice("info", `${name}: removed`)];

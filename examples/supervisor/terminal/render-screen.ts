@@ -5,7 +5,7 @@ import type { Immutable } from "homeostat";
 import { describeExit } from "../logic/service-plan.ts";
 import { plainText } from "../process/plain-text.ts";
 import type { ServiceStatusSpec } from "../resources/index.ts";
-import type { Notice } from "./notices.ts";
+import type { TimedNotice } from "./notices.ts";
 import { cut, pad, take, textWidth } from "./text-width.ts";
 
 type Style = Parameters<typeof styleText>[0];
@@ -17,7 +17,7 @@ export interface ScreenContent {
   /** Mistakes that stand, one line each. */
   readonly problems: readonly string[];
   /** What happened, oldest first. */
-  readonly notices: readonly (Notice & { readonly at: Date })[];
+  readonly notices: readonly TimedNotice[];
   readonly hint: string;
   readonly nowMs: number;
 }
@@ -134,7 +134,7 @@ function serviceRow(name: string, status: Immutable<ServiceStatusSpec>, nowMs: n
   ];
 }
 
-function renderNotice({ at, level, text }: Notice & { readonly at: Date }, columns: number): string {
+function renderNotice({ at, level, text }: TimedNotice, columns: number): string {
   const time = clockTime(at);
   const style: Style = level === "error" ? "red" : level === "warn" ? "yellow" : "reset";
   const shown = cut(`${time}  ${text}`, columns);

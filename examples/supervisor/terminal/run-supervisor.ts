@@ -7,7 +7,7 @@ import { defaultEndpoint } from "homeostat/grpc";
 import type { CommandLine, LogLevel } from "../command-line.ts";
 import { HAS_PROC } from "../process/processes.ts";
 import { openSupervisor } from "../supervisor.ts";
-import type { Notice } from "./notices.ts";
+import type { Notice, TimedNotice } from "./notices.ts";
 import { clockTime, type ScreenContent } from "./render-screen.ts";
 import { Screen } from "./screen.ts";
 import { StatusBoard } from "./status-board.ts";
@@ -34,7 +34,11 @@ export async function runSupervisor(options: CommandLine): Promise<number> {
   const info = (text: string) => board.note({ level: "info", text });
   using signals = new StopSignals();
   let kill = () => {};
-  signals.stop.addEventListener("abort", () => info("stopping all services in order; Ctrl-C again kills them"));
+  let stoppingSince = new Date(8.64e15); // The end of time.
+  signals.stop.addEventListener("abort", () => {
+    stoppingSince = new Date();
+    info("stopping all services in order; Ctrl-C again kills them");
+  });
   signals.force.addEventListener("abort", () => {
     warn("killing all services");
     kill();
@@ -95,7 +99,7 @@ export async function runSupervisor(options: CommandLine): Promise<number> {
     screen = undefined;
     shown?.[Symbol.dispose]();
     // What happened since the stop was asked for would be gone with the second screen.
-    if (shown !== undefined) for (const one of board.notices.filter(({ at }) => at >= signals.since)) printLine(one);
+    if (shown !== undefined) for (const one of board.notices) if (one.at >= stoppingSince) printLine(one);
   }
 }
 
@@ -119,7 +123,7 @@ function detach(stream: NodeJS.WriteStream): void {
   (stream as { _handle?: { setBlocking?(blocking: boolean): void } })._handle?.setBlocking?.(false);
 }
 
-function printLine({ level, text, at = new Date() }: Notice & { readonly at?: Date }): void {
+function printLine({ level, text, at = new Date() }: Notice & Partial<TimedNotice>): void {
   const { stdout } = process;
   writeLine(stdout, stdout.isTTY ? `${clockTime(at)}  ${text}` : `${at.toISOString()} ${level.padEnd(5)} ${text}`);
 }

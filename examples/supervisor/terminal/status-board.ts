@@ -1,4 +1,5 @@
-import { reflect, type Immutable, type Resource, type ResourceType, type State } from "homeostat";
+import { reflect, type Immutable, type State } from "homeostat";
+import type { Reflection } from "homeostat/state";
 
 import { waitUntil } from "../process/wait-until.ts";
 import {
@@ -14,21 +15,21 @@ import {
   describeManifestChange,
   describeServiceChange,
   formatProblem,
+  type Describe,
   type Notice,
+  type TimedNotice,
 } from "./notices.ts";
 
 const MAX_NOTICES = 200;
 /** How long the last changes may be on their way. Unit: milliseconds. */
 const LAST_NEWS_MS = 500;
 
-type Known<Spec> = ReadonlyMap<string, Resource<Spec>>;
-
 /** What is known at present, ready to be shown, with what happened. */
 export class StatusBoard {
-  #services: Known<ServiceStatusSpec> = new Map();
-  #manifests: Known<ManifestStatusSpec> = new Map();
-  #configs: Known<ConfigFileStatusSpec> = new Map();
-  readonly #notices: (Notice & { readonly at: Date })[] = [];
+  #services: Reflection<ServiceStatusSpec> | undefined;
+  #manifests: Reflection<ManifestStatusSpec> | undefined;
+  #configs: Reflection<ConfigFileStatusSpec> | undefined;
+  readonly #notices: TimedNotice[] = [];
   /** Called for each notice. */
   readonly #onNotice: (notice: Notice) => void;
 
@@ -50,30 +51,29 @@ export class StatusBoard {
   async follow(state: State, onChange: () => void, signal: AbortSignal): Promise<void> {
     const end = new AbortController();
     const onAbort = async () => {
-      await waitUntil(async () => this.#services.size === 0, LAST_NEWS_MS);
+      await waitUntil(async () => sorted(this.#services).length === 0, LAST_NEWS_MS);
       end.abort();
     };
     signal.addEventListener("abort", () => void onAbort(), { once: true });
-    const follow = async <Spec>(
-      type: ResourceType<Spec, string, never>,
-      use: (known: Known<Spec>) => void,
-      describe: (name: string, before: Immutable<Spec> | undefined, now: Immutable<Spec> | undefined) => Notice[],
-    ) => {
-      await using reflection = await reflect(state, type, { signal: end.signal });
+    const describeAll = async <Spec>(reflection: Reflection<Spec>, describe: Describe<Spec>) => {
       for await (const changes of reflection) {
-        use(reflection.contents);
-        for (const { type: kind, resource, old } of changes) {
-          const now = kind === "destroyed" ? undefined : resource.spec;
+        for (const { type, resource, old } of changes) {
+          const now = type === "destroyed" ? undefined : resource.spec;
           for (const one of describe(resource.metadata.id, old?.spec, now)) this.note(one);
         }
         onChange();
       }
     };
     try {
+      const options = { signal: end.signal };
+      await using services = await reflect(state, ServiceStatus, options);
+      await using manifests = await reflect(state, ManifestStatus, options);
+      await using configs = await reflect(state, ConfigFileStatus, options);
+      [this.#services, this.#manifests, this.#configs] = [services, manifests, configs];
       await Promise.all([
-        follow(ServiceStatus, (known) => (this.#services = known), describeServiceChange),
-        follow(ManifestStatus, (known) => (this.#manifests = known), describeManifestChange),
-        follow(ConfigFileStatus, (known) => (this.#configs = known), describeConfigChange),
+        describeAll(services, describeServiceChange),
+        describeAll(manifests, describeManifestChange),
+        describeAll(configs, describeConfigChange),
       ]);
     } catch (error) {
       if (!end.signal.aborted) throw error;
@@ -96,9 +96,10 @@ export class StatusBoard {
   }
 
   /** Oldest first. */
-  get notices(): readonly (Notice & { readonly at: Date })[] {
+  get notices(): readonly TimedNotice[] {
     return this.#notices;
   }
 }
 
-const sorted = <Spec>(known: Known<Spec>) => [...known].sort(([a], [b]) => (a < b ? -1 : 1));
+const sorted = <Spec>(known: Reflection<Spec> | undefined) =>
+  [...(known?.contents ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
