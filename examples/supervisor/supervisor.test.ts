@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { EventType } from "homeostat";
 import { describe, expect, test, vi } from "vitest";
 
-import { HealthStatus, Service, ServiceStatus } from "./resources/index.ts";
+import { HealthCheck, HealthStatus, Service, ServiceStatus } from "./resources/index.ts";
 import { manifest, serviceManifest, SupervisorWorld, DEADLINE_MS, TIMEOUT_MS } from "./testing/supervisor-world.ts";
 
 const SLEEP = ["sleep", "1000"];
@@ -139,6 +139,19 @@ describe("supervisor", { timeout: TIMEOUT_MS }, () => {
     expect(reason).toContain('cannot start "no-such-program": there is no such program');
     await world.folder.write("a.yaml", serviceManifest("a", { command: SLEEP }));
     await world.ready("a");
+  });
+
+  test("what is declared comes back when somebody removes it", async () => {
+    await using world = await SupervisorWorld.start({
+      "a.yaml":
+        serviceManifest("a", { command: SLEEP }) + manifest("HealthCheck", "a", { service: "a", command: ["true"] }),
+    });
+    await world.service("a", ({ health }) => health === "healthy");
+    const removed = await world.state.get(HealthCheck, "a");
+    await world.state.destroy(HealthCheck.ref("a"), { owner: removed.metadata.owner });
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const again = await world.state.watchFor(HealthCheck.ref("a"), { events: [EventType.created] }, { signal });
+    expect(again.metadata.created).not.toBe(removed.metadata.created);
   });
 
   test("a changed, added or removed manifest takes effect", async () => {

@@ -52,6 +52,8 @@ type State = Pick<ControllerState<Writable, Writable>, "getOrNull" | "list" | "m
 export function manifestController(folder: FolderReader) {
   /** What the folder declares, or why it cannot be read. */
   let declared: readonly ParsedFile[] | Error = [];
+  /** The versions of all that there is, when nothing is left to do: looking at the folder is cheap then. */
+  let settled: string | undefined;
   return controller({
     name: SUPERVISOR_FINALIZER,
     inputs: [
@@ -69,11 +71,13 @@ export function manifestController(folder: FolderReader) {
         if (left.some((resources) => resources.length > 0)) return requeueAfter(STOPPING_POLL_MS);
         return supervisor && state.removeFinalizer(Supervisor.ref(SUPERVISOR_ID), SUPERVISOR_FINALIZER);
       }
-      if (await folder.changed())
-        declared = await folder
-          .read()
-          .then(parseFiles)
-          .catch((error: Error) => error);
+      if (await folder.changed()) {
+        declared = await readFolder(folder);
+        settled = undefined;
+      }
+      const present = await listAll(state);
+      const versions = present.map(versionOf).join();
+      if (versions === settled) return requeueAfter(POLL_MS);
       if (declared instanceof Error) {
         // A folder that cannot be read declares nothing to the contrary: all stays as it is.
         await report(state, FOLDER_STATUS_ID, {
@@ -81,15 +85,37 @@ export function manifestController(folder: FolderReader) {
         });
       } else {
         trackOutputs(...REMOVED_IN_ORDER, ManifestStatus);
-        await putInForce(state, declared);
+        const wanted = await putInForce(state, declared);
+        // Otherwise something has still to go.
+        if (present.length === wanted) settled = versions;
       }
       return requeueAfter(POLL_MS);
     },
   });
 }
 
-/** Writes what is declared, and what is kept; the rest goes, since it is not written. */
-async function putInForce(state: State, files: readonly ParsedFile[]): Promise<void> {
+/** What the folder declares, or why it cannot be read. */
+const readFolder = async (folder: FolderReader): Promise<readonly ParsedFile[] | Error> => {
+  try {
+    return await parseFiles(await folder.read());
+  } catch (error) {
+    return error as Error;
+  }
+};
+
+/** All that this controller has written. */
+async function listAll(state: State): Promise<readonly Resource[]> {
+  const lists = await Promise.all([...REMOVED_IN_ORDER, ManifestStatus].map((type) => state.list(type)));
+  return lists.flat();
+}
+
+const versionOf = ({ metadata: { type, id, created, version } }: Resource) => `${type} ${id} ${created} ${version}`;
+
+/**
+ * Writes what is declared, and what is kept; the rest goes, since it is not written. Resolves to the number of resources
+ * that stay.
+ */
+async function putInForce(state: State, files: readonly ParsedFile[]): Promise<number> {
   const declared = files.flatMap(({ name, resources }) => resources.map((resource) => ({ name, resource })));
   const kept = await findKept(state, files);
   const inForce = [...declared, ...kept];
@@ -109,6 +135,7 @@ async function putInForce(state: State, files: readonly ParsedFile[]): Promise<v
       kept: kept.filter((one) => one.name === name).map(({ resource }) => keyOf(resource)),
     });
   }
+  return inForce.length + files.length;
 }
 
 const report = (state: State, id: string, status: Partial<SpecOf<typeof ManifestStatus>>) =>
@@ -119,8 +146,7 @@ async function findKept(state: State, files: readonly ParsedFile[]): Promise<{ n
   const declared = new Set(files.flatMap(({ resources }) => resources.map(keyOf)));
   const spoiled = files.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
   const names = new Set(spoiled.map(({ name }) => name));
-  const present = await Promise.all(REMOVED_IN_ORDER.map((type) => state.list(type)));
-  return present.flat().flatMap((resource: Resource) => {
+  return (await listAll(state)).flatMap((resource) => {
     const { phase, annotations } = resource.metadata;
     const name = annotations[FILE_ANNOTATION] ?? "";
     return phase === Phase.running && names.has(name) && !declared.has(keyOf(resource)) ? [{ name, resource }] : [];
