@@ -52,7 +52,6 @@ export class Cursor {
 
   /** True when there are contents, or events in the history, that were not looked at yet. */
   get behind(): boolean {
-    if (this.#failed) return false;
     return this.#initial.length > 0 || this.#position < this.#collection.history.written;
   }
 

@@ -48,6 +48,15 @@ describe("the bytes of a history", () => {
   });
 });
 
+test("a large event lets the oldest go of what the ring still holds, and nothing newer", () => {
+  const { history, publish } = setUp({ maxCapacity: 10, gap: 0, maxBytes: 10 * eventBytes });
+  publish(95);
+  const large = createResource({ ...KIND, id: "large" }, { text: "x".repeat(100 + 4 * eventBytes) });
+  history.publish(EventType.created, large, undefined);
+  expect(history.oldestReadable).toBe(90);
+  expect(revisions(history.since(90))).toEqual([91, 92, 93, 94, 95, 96]);
+});
+
 describe("a history", () => {
   test("doubles until it is as large as it may become, and loses nothing until then", () => {
     const { history, publish } = setUp({ initialCapacity: 4, maxCapacity: 10, gap: 2 });
