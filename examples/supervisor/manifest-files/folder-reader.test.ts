@@ -97,6 +97,24 @@ describe("folder of manifests", () => {
     expect(await reader.changed()).toBe(false);
   });
 
+  test("a folder that never gets quiet is read all the same", async () => {
+    const clock = new ManualClock();
+    const reader = new FolderReader(folder, clock);
+    const path = join(folder, "a.yaml");
+    await writeFile(path, "");
+    expect(await reader.changed()).toBe(true);
+    let ended = false;
+    await writeFile(path, "#");
+    const changed = reader.changed().finally(() => (ended = true));
+    for (let size = 2; !ended; size++) {
+      await expect.poll(() => ended || clock.nextInMs === 50).toBe(true);
+      await writeFile(path, "#".repeat(size));
+      if (!ended) await clock.advance(50);
+    }
+    expect(await changed).toBe(true);
+    expect(clock.monotonic()).toBe(300);
+  });
+
   test("an empty folder in the place of one with manifests declares nothing; emptying it does", async () => {
     const path = join(folder, "manifests");
     await mkdir(path);
