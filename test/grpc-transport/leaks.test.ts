@@ -44,17 +44,17 @@ describe("what calls leave behind", () => {
     expect(clientClock.pending).toBe(0);
   });
 
-  test("10,000 watches open at once, on one connection, and calls beside them", async () => {
+  test("10,000 watches open at once, on one connection, and calls beside them", { timeout: 120_000 }, async () => {
     const { method, running } = waiter();
     await using server = await startServer({ Watch: method, Echo: echo }, { maxConcurrentCalls: 11_000 });
     await using channel = new GrpcChannel(server.address);
     const watches = Array.from({ length: 10_000 }, () => channel.serverStream("/t.T/Watch", bytes("")));
-    await eventually(() => expect(running()).toBe(10_000));
+    await eventually(() => expect(running()).toBe(10_000), { timeoutMs: 60_000 });
     for (let count = 0; count < 20; count++) expect(await channel.unary("/t.T/Echo", bytes("x"))).toHaveLength(1);
     for (const watch of watches) watch.cancel();
-    await eventually(() => expect(running()).toBe(0));
+    await eventually(() => expect(running()).toBe(0), { timeoutMs: 60_000 });
     expect(server.server.connectionCount).toBe(1);
-    await eventually(() => expect(server.server.callCount).toBe(0));
+    await eventually(() => expect(server.server.callCount).toBe(0), { timeoutMs: 60_000 });
   });
 
   test("calls that end in any other way leave nothing either", async () => {
