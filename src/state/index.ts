@@ -1,7 +1,9 @@
 // The contract of a State: eight operations that a store implements, and everything that is derived from them. Start
 // with core-state.ts, then wrap-state.ts.
 export { asCreated, asUpdated } from "./views/as-stored.ts";
-export { AccessFilter, AccessVerb, isReadVerb, type Access, type AccessRule } from "./views/access-filter.ts";
+export { AccessFilter, type Access, type AccessRule } from "./views/access-filter.ts";
+export { AccessVerb, isReadVerb } from "./views/access-verb.ts";
+export { ForwardingState, type Address, type ForwardedOperation, type Shortcuts } from "./views/forwarding-state.ts";
 export type { CoreState, ResourceList, StoreUsage, Watch } from "./core-state.ts";
 export {
   EventType,

@@ -1,14 +1,15 @@
 import type { Clock, Timer } from "../../clock/index.ts";
 import { MemoryNamespace } from "../../memory/index.ts";
-import { hasCode, StateError, TypeRegistry, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
+import { hasCode, StateError, TypeRegistry, type Kind, type Pointer } from "../../resource/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
 import {
+  ForwardingState,
+  isReadVerb,
   wrapState,
-  type CoreState,
+  type Address,
+  type CallOptions,
   type Event,
-  type GetOptions,
-  type ListOptions,
-  type ResourceList,
+  type ForwardedOperation,
   type State,
   type Watch,
   type WatchKindOptions,
@@ -33,7 +34,7 @@ const MAX_EXPLANATIONS = 100;
  * The engine as resources, computed when they are read, and every half second while they are watched. Read-only. It
  * costs nothing while nobody looks.
  */
-export class EngineState implements CoreState {
+export class EngineState extends ForwardingState {
   readonly #runtime: Pick<Runtime, "controllers" | "explain" | "metrics">;
   readonly #clock: Clock;
   readonly #store: MemoryNamespace;
@@ -45,52 +46,35 @@ export class EngineState implements CoreState {
   #watches = 0;
 
   constructor(runtime: Pick<Runtime, "controllers" | "explain" | "metrics">, clock: Clock) {
+    const refuse = (pointer: Pointer): Promise<never> => Promise.reject(readOnly(pointer));
+    super({ teardown: refuse, teardownAndDestroy: refuse });
     this.#runtime = runtime;
     this.#clock = clock;
     this.#store = new MemoryNamespace(ENGINE_NAMESPACE, { types: new TypeRegistry(ENGINE_TYPES), clock });
     this.#state = wrapState(this.#store, { clock });
   }
 
-  async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
-    await this.#refresh(pointer);
-    return this.#store.get(pointer, options);
+  protected async forward<Target extends object, Options extends CallOptions, Result>(
+    operation: ForwardedOperation<Target, Options, Result>,
+    address: Address,
+    target: Target,
+    options: Options | undefined,
+  ): Promise<Result> {
+    if (!isReadVerb(operation.verb)) throw readOnly(address);
+    await this.#refresh(address);
+    return operation.run(this.#store, target, options);
   }
 
-  async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    await this.#refresh(pointer);
-    return this.#store.getOrNull(pointer, options);
+  override async watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
+    return this.#watched(await super.watch(pointer, options));
   }
 
-  async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    await this.#refresh();
-    return this.#store.list(kind, options);
+  override async watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
+    return this.#watched(await super.watchKind(kind, options));
   }
 
-  async watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
-    await this.#refresh(pointer);
-    return this.#watched(await this.#store.watch(pointer, options));
-  }
-
-  async watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    await this.#refresh();
-    return this.#watched(await this.#store.watchKind(kind, options));
-  }
-
-  async watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    await this.#refresh();
-    return this.#watched(await this.#store.watchKindBatches(kind, options));
-  }
-
-  create({ metadata }: Resource): Promise<Resource> {
-    return readOnly(metadata);
-  }
-
-  update({ metadata }: Resource): Promise<Resource> {
-    return readOnly(metadata);
-  }
-
-  destroy(pointer: Pointer): Promise<void> {
-    return readOnly(pointer);
+  override async watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
+    return this.#watched(await super.watchKindBatches(kind, options));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -120,13 +104,14 @@ export class EngineState implements CoreState {
   }
 
   /** Looks at the engine; several who ask at once share one look. */
-  async #refresh(asked?: Pointer): Promise<void> {
-    if (asked?.type === EngineExplanation.type) this.#remember(asked.id);
+  async #refresh(asked?: Address): Promise<void> {
+    const explained = asked?.type === EngineExplanation.type ? asked.id : undefined;
+    if (explained !== undefined) this.#remember(explained);
     this.#refreshing ??= this.#look().finally(() => {
       this.#refreshing = undefined;
     });
     await this.#refreshing;
-    if (asked?.type === EngineExplanation.type) await this.#explain(asked.id);
+    if (explained !== undefined) await this.#explain(explained);
   }
 
   async #look(): Promise<void> {
@@ -170,7 +155,7 @@ export class EngineState implements CoreState {
   }
 }
 
-function readOnly({ type, id }: Pointer): Promise<never> {
+function readOnly({ type, id = "" }: Address): StateError {
   const text = `${type} ${id} tells what the engine does: it can be read, not written`;
-  return Promise.reject(new StateError("unsupported", text));
+  return new StateError("unsupported", text);
 }

@@ -1,17 +1,13 @@
-import type { Kind, Pointer, Resource } from "../../resource/index.ts";
+import type { Pointer, Resource } from "../../resource/index.ts";
 import {
-  getOrNull,
+  ForwardingState,
+  type Address,
+  type CallOptions,
   type CoreState,
   type CreateOptions,
   type DestroyOptions,
-  type Event,
-  type GetOptions,
-  type ListOptions,
-  type ResourceList,
+  type ForwardedOperation,
   type UpdateOptions,
-  type Watch,
-  type WatchKindOptions,
-  type WatchOptions,
 } from "../../state/index.ts";
 import type { KindCache } from "../cache/kind-cache.ts";
 import type { KindMap } from "../kind-map.ts";
@@ -22,9 +18,9 @@ import type { OwnWrites } from "../cache/own-writes.ts";
 
 /**
  * The backing state as one controller uses it: counts its calls, knows which of them are not answered, and notes its
- * writes to caches that lag behind.
+ * writes to caches that lag behind. The store's own teardown is not offered: it does not say which version it wrote.
  */
-export class ControllerCore implements CoreState {
+export class ControllerCore extends ForwardingState {
   readonly #core: CoreState;
   readonly #metrics: ControllerMetrics;
   /** Caches that may lag behind writes. */
@@ -43,6 +39,7 @@ export class ControllerCore implements CoreState {
     writes: WriteLedger,
     controller: string,
   ) {
+    super();
     this.#writes = writes;
     this.#controller = controller;
     this.#calls = calls;
@@ -52,32 +49,28 @@ export class ControllerCore implements CoreState {
     this.#ownWrites = ownWrites;
   }
 
-  get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
+  /** Reads; writes have methods of their own. */
+  protected forward<Target extends object, Options extends CallOptions, Result>(
+    operation: ForwardedOperation<Target, Options, Result>,
+    address: Address,
+    target: Target,
+    options: Options | undefined,
+  ): Promise<Result> {
     this.#metrics.reads++;
-    return this.#calls.note("get", pointer, this.#core.get(pointer, options));
+    return this.#calls.note(operation.verb, address, operation.run(this.#core, target, options));
   }
 
-  getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    this.#metrics.reads++;
-    return this.#calls.note("get", pointer, getOrNull(this.#core, pointer, options));
-  }
-
-  list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    this.#metrics.reads++;
-    return this.#calls.note("list", kind, this.#core.list(kind, options));
-  }
-
-  create(resource: Resource, options?: CreateOptions): Promise<Resource> {
+  override create(resource: Resource, options?: CreateOptions): Promise<Resource> {
     this.#metrics.writes++;
     return this.#follow("create", resource.metadata, this.#core.create(resource, options));
   }
 
-  update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
+  override update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
     this.#metrics.writes++;
     return this.#follow("update", resource.metadata, this.#core.update(resource, options));
   }
 
-  destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
+  override destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
     this.#metrics.writes++;
     const cache = this.#lagging.get(pointer.namespace, pointer.type);
     const destroyed = this.#attributed(
@@ -86,21 +79,6 @@ export class ControllerCore implements CoreState {
       this.#calls.note("destroy", pointer, this.#core.destroy(pointer, options)),
     );
     return cache === undefined ? destroyed : this.#ownWrites.followDestroy(cache, pointer.id, destroyed);
-  }
-
-  watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
-    this.#metrics.reads++;
-    return this.#calls.note("watch", pointer, this.#core.watch(pointer, options));
-  }
-
-  watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    this.#metrics.reads++;
-    return this.#calls.note("watch", kind, this.#core.watchKind(kind, options));
-  }
-
-  watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    this.#metrics.reads++;
-    return this.#calls.note("watch", kind, this.#core.watchKindBatches(kind, options));
   }
 
   #follow(operation: string, pointer: Pointer, written: Promise<Resource>): Promise<Resource> {

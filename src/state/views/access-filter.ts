@@ -1,41 +1,19 @@
 import {
   createMetadata,
   isSealed,
+  kindOf,
   lifePointer,
   sealResource,
-  type Kind,
   type Pointer,
   type Resource,
 } from "../../resource/index.ts";
 import { SystemClock, type Clock } from "../../clock/index.ts";
-import { asCreated, asUpdated } from "./as-stored.ts";
-import type { CoreState, ResourceList, Watch } from "../core-state.ts";
-import type { Event } from "../event.ts";
+import type { CoreState } from "../core-state.ts";
 import { getOrNull } from "../get-or-null.ts";
-import type {
-  CallOptions,
-  CreateOptions,
-  DestroyOptions,
-  GetOptions,
-  ListOptions,
-  UpdateOptions,
-  WatchKindOptions,
-  WatchOptions,
-} from "../options.ts";
-
-/** What an operation does, for an {@link AccessRule}. */
-export const AccessVerb = {
-  get: "get",
-  list: "list",
-  watch: "watch",
-  create: "create",
-  update: "update",
-  destroy: "destroy",
-} as const;
-export type AccessVerb = (typeof AccessVerb)[keyof typeof AccessVerb];
-
-/** True for the verbs that change nothing. */
-export const isReadVerb = (verb: AccessVerb): boolean => verb === "get" || verb === "list" || verb === "watch";
+import type { CallOptions, CreateOptions, DestroyOptions, UpdateOptions } from "../options.ts";
+import type { AccessVerb } from "./access-verb.ts";
+import { asCreated, asUpdated } from "./as-stored.ts";
+import { ForwardingState, type Address, type ForwardedOperation } from "./forwarding-state.ts";
 
 /** One operation that somebody asks for. */
 export interface Access extends Pointer {
@@ -55,42 +33,32 @@ export type AccessRule = (access: Access, options: CallOptions) => void | Promis
 
 /**
  * A store behind a rule: an operation that the rule denies does not reach it. A derived operation is asked for step by
- * step, as the reads and writes that it consists of, so the store's own shortcuts for them are not offered.
+ * step, as the reads and writes that it consists of: the store's own shortcuts for them are not offered, since the rule
+ * could not see what they write.
  *
  * Disposing it disposes the store.
  */
-export class AccessFilter implements CoreState {
+export class AccessFilter extends ForwardingState {
   readonly #core: CoreState;
   readonly #rule: AccessRule;
   readonly #clock: Pick<Clock, "now">;
 
   /** @param clock - Gives the times that the rule sees in what will be stored. Default: the system's. */
   constructor(core: CoreState, rule: AccessRule, clock: Pick<Clock, "now"> = new SystemClock()) {
+    super({ usage: core.usage && (() => core.usage?.() ?? "held") });
     this.#core = core;
     this.#rule = rule;
     this.#clock = clock;
   }
 
-  async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
-    return this.#core.get(await this.#admit("get", pointer, options), options);
-  }
-
-  async getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    return getOrNull(this.#core, await this.#admit("get", pointer, options), options);
-  }
-
-  async list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    return this.#core.list(await this.#admitKind("list", kind, options), options);
-  }
-
-  async create(resource: Resource, options?: CreateOptions): Promise<Resource> {
+  override async create(resource: Resource, options?: CreateOptions): Promise<Resource> {
     const [fixed, judged] = [fix(resource), { ...options }];
     const { owner = "" } = judged;
     await this.#admit("create", fixed.metadata, judged, { owner, resource: asCreated(fixed, owner, this.#now()) });
     return this.#core.create(fixed, judged);
   }
 
-  async update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
+  override async update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
     const [fixed, judged] = [fix(resource), { ...options }];
     const { owner = "", signal } = judged;
     const stored = await getOrNull(this.#core, fixed.metadata, { signal });
@@ -102,22 +70,10 @@ export class AccessFilter implements CoreState {
     return this.#core.update(fixed, judged);
   }
 
-  async destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
+  override async destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
     const judged = { ...options };
     const { owner = "" } = judged;
     return this.#core.destroy(await this.#admit("destroy", pointer, judged, { owner }), judged);
-  }
-
-  async watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
-    return this.#core.watch(await this.#admit("watch", pointer, options), options);
-  }
-
-  async watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    return this.#core.watchKind(await this.#admitKind("watch", kind, options), options);
-  }
-
-  async watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    return this.#core.watchKindBatches(await this.#admitKind("watch", kind, options), options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -138,13 +94,21 @@ export class AccessFilter implements CoreState {
     return fixed;
   }
 
-  #now(): string {
-    return new Date(this.#clock.now()).toISOString();
+  protected async forward<Target extends object, Options extends CallOptions, Result>(
+    operation: ForwardedOperation<Target, Options, Result>,
+    address: Address,
+    target: Target,
+    options: Options | undefined,
+  ): Promise<Result> {
+    const isKind = operation.of === "kind";
+    const asked: object = isKind ? { ...kindOf(address), id: "" } : target;
+    const admitted = await this.#admit(operation.verb, asked as Pointer, options);
+    const fixed: object = isKind ? kindOf(admitted) : admitted;
+    return operation.run(this.#core, fixed as Target, options);
   }
 
-  async #admitKind(verb: AccessVerb, { namespace, type }: Kind, options?: CallOptions): Promise<Kind> {
-    await this.#admit(verb, { namespace, type, id: "" }, options);
-    return { namespace, type };
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
   }
 }
 

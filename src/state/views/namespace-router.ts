@@ -1,16 +1,7 @@
-import { StateError, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
-import type { CoreState, ResourceList, Watch } from "../core-state.ts";
-import type { Event } from "../event.ts";
-import { getOrNull } from "../get-or-null.ts";
-import type {
-  CreateOptions,
-  DestroyOptions,
-  GetOptions,
-  ListOptions,
-  UpdateOptions,
-  WatchKindOptions,
-  WatchOptions,
-} from "../options.ts";
+import { StateError } from "../../resource/index.ts";
+import type { CoreState } from "../core-state.ts";
+import type { CallOptions } from "../options.ts";
+import { ForwardingState, type Address, type ForwardedOperation } from "./forwarding-state.ts";
 
 interface TentativeStore {
   readonly store: CoreState;
@@ -23,7 +14,7 @@ interface TentativeStore {
  * histories. A store is made when its namespace is named, and kept, unless it says that it holds nothing: reads of
  * namespaces that do not exist leave nothing behind. The router disposes those that it keeps.
  */
-export class NamespaceRouter implements CoreState {
+export class NamespaceRouter extends ForwardingState {
   readonly #build: (namespace: string) => CoreState;
   readonly #stores = new Map<string, CoreState>();
   /** Stores that have not been seen to hold anything that has to be kept. */
@@ -32,43 +23,8 @@ export class NamespaceRouter implements CoreState {
 
   /** @param build - Makes the store of a namespace. It may throw for namespaces that it does not accept. */
   constructor(build: (namespace: string) => CoreState) {
+    super();
     this.#build = build;
-  }
-
-  get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
-    return this.#on(pointer.namespace, (store) => store.get(pointer, options));
-  }
-
-  getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
-    return this.#on(pointer.namespace, (store) => getOrNull(store, pointer, options));
-  }
-
-  list(kind: Kind, options?: ListOptions): Promise<ResourceList> {
-    return this.#on(kind.namespace, (store) => store.list(kind, options));
-  }
-
-  create(resource: Resource, options?: CreateOptions): Promise<Resource> {
-    return this.#on(resource.metadata.namespace, (store) => store.create(resource, options));
-  }
-
-  update(resource: Resource, options?: UpdateOptions): Promise<Resource> {
-    return this.#on(resource.metadata.namespace, (store) => store.update(resource, options));
-  }
-
-  destroy(pointer: Pointer, options?: DestroyOptions): Promise<void> {
-    return this.#on(pointer.namespace, (store) => store.destroy(pointer, options));
-  }
-
-  watch(pointer: Pointer, options?: WatchOptions): Promise<Watch> {
-    return this.#on(pointer.namespace, (store) => store.watch(pointer, options));
-  }
-
-  watchKind(kind: Kind, options?: WatchKindOptions): Promise<Watch> {
-    return this.#on(kind.namespace, (store) => store.watchKind(kind, options));
-  }
-
-  watchKindBatches(kind: Kind, options?: WatchKindOptions): Promise<Watch<readonly Event[]>> {
-    return this.#on(kind.namespace, (store) => store.watchKindBatches(kind, options));
   }
 
   /** Disposes the stores of all namespaces. Idempotent. */
@@ -79,9 +35,15 @@ export class NamespaceRouter implements CoreState {
     ]));
   }
 
-  #on<T>(namespace: string, call: (store: CoreState) => Promise<T>): Promise<T> {
+  protected forward<Target extends object, Options extends CallOptions, Result>(
+    operation: ForwardedOperation<Target, Options, Result>,
+    { namespace }: Address,
+    target: Target,
+    options: Options | undefined,
+  ): Promise<Result> {
     const store = this.#stores.get(namespace);
-    return store === undefined ? this.#onTentative(namespace, call) : call(store);
+    if (store !== undefined) return operation.run(store, target, options);
+    return this.#onTentative(namespace, (tentative) => operation.run(tentative, target, options));
   }
 
   /** A call on a store that may turn out to hold nothing. What the builder throws is the call's failure. */

@@ -1,19 +1,12 @@
 import { SystemClock, type Clock } from "../../clock/index.ts";
-import { kindOf, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
+import { kindOf } from "../../resource/index.ts";
 import {
-  getOrNull,
+  ForwardingState,
+  type Address,
   type CallOptions,
   type CoreState,
-  type CreateOptions,
-  type DestroyOptions,
-  type Event,
-  type GetOptions,
-  type ListOptions,
-  type ResourceList,
-  type UpdateOptions,
+  type ForwardedOperation,
   type Watch,
-  type WatchKindOptions,
-  type WatchOptions,
 } from "../../state/index.ts";
 import { DeafWatch, WATCH_FAULTS, type WatchFault } from "./deaf-watch.ts";
 
@@ -62,7 +55,7 @@ const isWatchFault = (fault: string): fault is WatchFault => (WATCH_FAULTS as re
  * A store of which some calls are not answered, answered late or after their abort, and some watches fall silent: what
  * stands on it has to end all the same when it is told to. A call for a resource that may be absent counts as a `get`.
  */
-export class DeafState implements CoreState {
+export class DeafState extends ForwardingState {
   readonly #core: CoreState;
   readonly #deafness: readonly Deafness[];
   readonly #remote: boolean;
@@ -72,6 +65,7 @@ export class DeafState implements CoreState {
   readonly #recovered = Promise.withResolvers<void>();
 
   constructor(core: CoreState, deafness: readonly Deafness[], options: DeafStateOptions = {}) {
+    super();
     this.#core = core;
     this.#deafness = deafness;
     this.#remote = options.remote ?? false;
@@ -88,40 +82,18 @@ export class DeafState implements CoreState {
     this.#recovered.resolve();
   }
 
-  get(pointer: Pointer, options: GetOptions = {}): Promise<Resource> {
-    return this.#call("get", pointer, options, (heard) => this.#core.get(pointer, heard));
-  }
-
-  getOrNull(pointer: Pointer, options: GetOptions = {}): Promise<Resource | undefined> {
-    return this.#call("get", pointer, options, (heard) => getOrNull(this.#core, pointer, heard));
-  }
-
-  list(kind: Kind, options: ListOptions = {}): Promise<ResourceList> {
-    return this.#call("list", kindOf(kind), options, (heard) => this.#core.list(kind, heard));
-  }
-
-  create(resource: Resource, options: CreateOptions = {}): Promise<Resource> {
-    return this.#call("create", resource.metadata, options, (heard) => this.#core.create(resource, heard));
-  }
-
-  update(resource: Resource, options: UpdateOptions = {}): Promise<Resource> {
-    return this.#call("update", resource.metadata, options, (heard) => this.#core.update(resource, heard));
-  }
-
-  destroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
-    return this.#call("destroy", pointer, options, (heard) => this.#core.destroy(pointer, heard));
-  }
-
-  watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
-    return this.#open("watch", pointer, options, (heard) => this.#core.watch(pointer, heard));
-  }
-
-  watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
-    return this.#open("watchKind", kindOf(kind), options, (heard) => this.#core.watchKind(kind, heard));
-  }
-
-  watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
-    return this.#open("watchKindBatches", kindOf(kind), options, (heard) => this.#core.watchKindBatches(kind, heard));
+  protected forward<Target extends object, Options extends CallOptions, Result>(
+    operation: ForwardedOperation<Target, Options, Result>,
+    address: Address,
+    target: Target,
+    options: Options | undefined,
+  ): Promise<Result> {
+    const name = (operation.name === "getOrNull" ? "get" : operation.name) as DeafOperation;
+    const about = operation.of === "kind" ? kindOf(address) : address;
+    const given = options ?? ({} as Options);
+    const call = (heard: Options): Promise<Result> => operation.run(this.#core, target, heard);
+    if (operation.verb !== "watch") return this.#call(name, about, given, call);
+    return this.#open(name, about, given, call as (heard: Options) => Promise<Watch<unknown>>) as Promise<Result>;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,7 +102,7 @@ export class DeafState implements CoreState {
 
   #call<O extends CallOptions, T>(
     operation: DeafOperation,
-    target: Kind & { readonly id?: string },
+    target: Address,
     options: O,
     run: (heard: O) => Promise<T>,
   ): Promise<T> {
@@ -139,9 +111,9 @@ export class DeafState implements CoreState {
     return this.#hang(describe(operation, target), fault, options, run);
   }
 
-  async #open<O extends WatchOptions, T>(
+  async #open<O extends CallOptions, T>(
     operation: DeafOperation,
-    target: Kind & { readonly id?: string },
+    target: Address,
     options: O,
     run: (heard: O) => Promise<Watch<T>>,
   ): Promise<Watch<T>> {
@@ -189,5 +161,5 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-const describe = (operation: string, { namespace, type, id }: Kind & { readonly id?: string }): string =>
+const describe = (operation: string, { namespace, type, id }: Address): string =>
   `${operation} of ${type}(${namespace}${id === undefined ? "" : `/${id}`})`;

@@ -1,17 +1,14 @@
 import { kindOf, type Kind, type Pointer, type Resource } from "../../resource/index.ts";
-import type {
-  CallOptions,
-  CoreState,
-  CreateOptions,
-  DestroyOptions,
-  Event,
-  GetOptions,
-  ListOptions,
-  ResourceList,
-  UpdateOptions,
-  Watch,
-  WatchKindOptions,
-  WatchOptions,
+import {
+  ForwardingState,
+  getOrNull,
+  type Address,
+  type CallOptions,
+  type CoreState,
+  type ForwardedOperation,
+  type GetOptions,
+  type Watch,
+  type WatchKindOptions,
 } from "../../state/index.ts";
 
 /** One call of a store. */
@@ -41,13 +38,14 @@ export interface InterceptOptions {
  * A store between a test and another one: sees every call, can delay it or make it fail, and knows which watches are
  * open. Derived operations show as the calls that they consist of.
  */
-export class InterceptedState implements CoreState {
+export class InterceptedState extends ForwardingState {
   readonly #core: CoreState;
   readonly #options: InterceptOptions;
   readonly #calls: StateCall[] = [];
   readonly #openWatches = new Set<StateCall>();
 
   constructor(core: CoreState, options: InterceptOptions = {}) {
+    super();
     this.#core = core;
     this.#options = options;
   }
@@ -62,44 +60,26 @@ export class InterceptedState implements CoreState {
     return [...this.#openWatches];
   }
 
-  get(pointer: Pointer, options: GetOptions = {}): Promise<Resource> {
-    return this.#pass({ operation: "get", target: pointer, options }, () => this.#core.get(pointer, options));
+  /** A get that may find nothing. */
+  override getOrNull(pointer: Pointer, options?: GetOptions): Promise<Resource | undefined> {
+    return getOrNull({ get: (...call) => this.get(...call) }, pointer, options);
   }
 
-  list(kind: Kind, options: ListOptions = {}): Promise<ResourceList> {
-    return this.#pass({ operation: "list", target: kindOf(kind), options }, () => this.#core.list(kind, options));
-  }
-
-  create(resource: Resource, options: CreateOptions = {}): Promise<Resource> {
-    return this.#pass({ operation: "create", target: resource.metadata, options }, () =>
-      this.#core.create(resource, options),
-    );
-  }
-
-  update(resource: Resource, options: UpdateOptions = {}): Promise<Resource> {
-    return this.#pass({ operation: "update", target: resource.metadata, options }, () =>
-      this.#core.update(resource, options),
-    );
-  }
-
-  destroy(pointer: Pointer, options: DestroyOptions = {}): Promise<void> {
-    return this.#pass({ operation: "destroy", target: pointer, options }, () => this.#core.destroy(pointer, options));
-  }
-
-  watch(pointer: Pointer, options: WatchOptions = {}): Promise<Watch> {
-    return this.#open({ operation: "watch", target: pointer, options }, () => this.#core.watch(pointer, options));
-  }
-
-  watchKind(kind: Kind, options: WatchKindOptions = {}): Promise<Watch> {
-    return this.#open({ operation: "watchKind", target: kindOf(kind), options }, () =>
-      this.#core.watchKind(kind, options),
-    );
-  }
-
-  watchKindBatches(kind: Kind, options: WatchKindOptions = {}): Promise<Watch<readonly Event[]>> {
-    return this.#open({ operation: "watchKindBatches", target: kindOf(kind), options }, () =>
-      this.#core.watchKindBatches(kind, options),
-    );
+  protected forward<Target extends object, Options extends CallOptions, Result>(
+    operation: ForwardedOperation<Target, Options, Result>,
+    address: Address,
+    target: Target,
+    options: Options | undefined,
+  ): Promise<Result> {
+    const heard = options ?? ({} as Options);
+    const call: StateCall = {
+      operation: operation.name as StateCall["operation"],
+      target: operation.of === "kind" ? kindOf(address) : address,
+      options: heard,
+    };
+    const pass = (): Promise<Result> => operation.run(this.#core, target, heard);
+    if (operation.verb !== "watch") return this.#pass(call, pass);
+    return this.#open(call, pass as () => Promise<Watch<unknown>>) as Promise<Result>;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
