@@ -62,7 +62,7 @@ test("a view has the optional operations that it offers, and no others", () => {
   const core = new MemoryState();
   const names = ["teardown", "teardownAndDestroy", "usage"] as const;
   expect(names.filter((name) => name in new Noting(core))).toEqual([]);
-  const some = new Noting(core, { teardown: core.teardown, usage: () => "watched" });
+  const some = new Noting(core, { teardown: () => Promise.resolve(true), usage: () => "watched" });
   expect(names.filter((name) => name in some)).toEqual(["teardown", "usage"]);
   expect(some.usage?.()).toBe("watched");
 });
