@@ -39,6 +39,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["@bufbuild/protobuf", "@standard-schema/spec"],
     builtins: "all",
   },
+  // Its contents are in memory as well.
+  sqlite: { imports: ["memory", "store", "protobuf", "resource", "internal"], builtins: "all" },
   rpc: { imports: ["internal", "log", "clock"], builtins: "all" },
   grpc: {
     imports: ["rpc", "protobuf", "state", "resource", "internal", "wire", "log", "clock"],
@@ -50,7 +52,20 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   http: { imports: ["runtime", "log", "internal"], packages: ["prom-client"], builtins: "all" },
   cli: {
-    imports: ["plane", "http", "runtime", "grpc", "yaml", "memory", "state", "resource", "clock", "internal", "log"],
+    imports: [
+      "plane",
+      "http",
+      "runtime",
+      "grpc",
+      "sqlite",
+      "yaml",
+      "memory",
+      "state",
+      "resource",
+      "clock",
+      "internal",
+      "log",
+    ],
     packages: ["@viz-js/viz", "commander", "diff", "jsonpath-rfc9535", "rfc6902"],
     builtins: "all",
   },

@@ -52,6 +52,7 @@ const NODE_FOLDERS: ReadonlySet<string> = new Set([
   "http",
   "protobuf",
   "rpc",
+  "sqlite",
   "testing",
 ]);
 

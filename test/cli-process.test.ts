@@ -241,6 +241,32 @@ describe("run", () => {
     expect(stderr).toContain(message);
   });
 
+  test("on a file, what was there is there again after a kill", async () => {
+    const start = async (): Promise<Running> => {
+      const serving = new Running(["serve", "--state", "sqlite:data.db", "--listen", socket]);
+      await serving.wrote("homeostat: serving");
+      return serving;
+    };
+    const first = await start();
+    const text = "metadata: { namespace: n, type: Guests.example.dev, id: a }\nspec: { value: 7 }\n";
+    expect((await run(["apply", "-f", "-", "--endpoint", socket], text)).stdout).toContain("created");
+    const second = await run(["serve", "--state", "sqlite:data.db", "--listen", `unix:${join(folder, "s2")}`]);
+    expect(second).toMatchObject({ code: 5, stderr: expect.stringContaining(`open: pid ${first.child.pid}`) });
+    first.child.kill("SIGKILL");
+    await first.end;
+    const again = await start();
+    const get = ["get", "Guests.example.dev", "a", "-n", "n", "-o", "jsonpath={.spec.value}", "--endpoint", socket];
+    expect(await run(get)).toMatchObject({ code: 0, stdout: "7\n" });
+    again.child.kill("SIGTERM");
+    expect(await again.end).toBe(0);
+    const plane = new Running(["run", PLANE, "--state", "sqlite:plane.db"]);
+    await plane.wrote("homeostat: running");
+    plane.child.kill("SIGTERM");
+    expect(await plane.end).toBe(0);
+    expect((await stat(join(folder, "plane.db"))).size).toBeGreaterThan(0);
+    expect(await run(["run", PLANE, "--state", "postgres://x"])).toMatchObject({ code: 2 });
+  });
+
   test("metrics and health over HTTP, logs as JSON", async () => {
     const plane = new Running(["run", PLANE, "--http", "0", "--log-format", "json", "--log-level", "debug"]);
     await plane.wrote("homeostat: running");

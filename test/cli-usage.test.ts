@@ -38,7 +38,7 @@ describe("the command line", () => {
     ["completion tcsh", /bash, zsh or fish/],
     ["apply", /--filename/],
     ["serve --listen unix:s", /--state/],
-    ["serve --state sqlite:x.db --listen unix:s", /no state called "sqlite:x.db"; there is memory/],
+    ["serve --state postgres://x --listen unix:s", /no state called "postgres:\/\/x"; there is memory, sqlite/],
     ["serve --state memory:x --listen unix:s", /takes nothing after its name/],
     ["serve --state memory --listen s", /unix:PATH or tcp:HOST:PORT/],
     ["serve --state memory --listen unix:s --cert c", /--cert and --key/],

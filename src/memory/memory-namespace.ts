@@ -26,13 +26,19 @@ import {
   openKindCursor,
   openResourceCursor,
   TimestampSource,
+  type Backend,
+  type GroupCommit,
   type WatcherWakeups,
 } from "../store/index.ts";
 import { resolveMemoryOptions, type MemoryStateOptions, type ResolvedMemoryOptions } from "./memory-options.ts";
 import { Persistence, type PendingWrite } from "./persistence.ts";
 
 /** What the namespaces of a State share. A namespace that was let go and comes back goes on with them. */
-export type SharedParts = Pick<CollectionOptions, "timestamps" | "slices" | "epoch">;
+export type SharedParts = Pick<CollectionOptions, "timestamps" | "slices" | "epoch"> & {
+  /** Where all of them are stored, if they are. */
+  readonly backend?: Backend | undefined;
+  readonly group?: GroupCommit | undefined;
+};
 
 export const createSharedParts = ({ clock, epoch }: ResolvedMemoryOptions): SharedParts => ({
   timestamps: new TimestampSource(clock),
@@ -52,6 +58,7 @@ export class MemoryNamespace implements CoreState {
   /** Types of collections with nothing in their history: an idle one goes when another comes. */
   readonly #unwritten = new Set<string>();
   readonly #persistence: Persistence | undefined;
+  readonly #group: GroupCommit | undefined;
   #closed = false;
 
   /** @param shared - What all namespaces of a State share. Default: parts of its own. */
@@ -59,9 +66,19 @@ export class MemoryNamespace implements CoreState {
     this.#namespace = namespace;
     this.#options = resolveMemoryOptions(options);
     const { history, clock } = this.#options;
-    this.#collectionOptions = { history, clock, ...(shared ?? createSharedParts(this.#options)) };
+    const parts = shared ?? createSharedParts(this.#options);
+    this.#collectionOptions = { history, clock, ...parts };
     const store = this.#options.backingStore(namespace);
     this.#persistence = store && new Persistence(store);
+    this.#group = parts.group;
+    for (const { type, resources, revision, created } of parts.backend?.load(namespace) ?? []) {
+      this.#written(type).restore(resources, revision, created);
+    }
+  }
+
+  /** Whether writes are stored before they are visible. */
+  get #isDurable(): boolean {
+    return this.#persistence !== undefined || this.#group !== undefined;
   }
 
   async get(pointer: Pointer, options?: GetOptions): Promise<Resource> {
@@ -89,8 +106,8 @@ export class MemoryNamespace implements CoreState {
     const admitted = this.#options.types.admit(resource);
     const collection = this.#written(admitted.metadata.type);
     const owner = options?.owner ?? "";
-    if (this.#persistence !== undefined) {
-      return this.#durably(this.#persistence, collection, options, {
+    if (this.#isDurable) {
+      return this.#durably(collection, options, {
         operation: "create",
         pointer: admitted.metadata,
         prepare: () => collection.prepareCreate(admitted, owner),
@@ -109,8 +126,8 @@ export class MemoryNamespace implements CoreState {
     const collection = this.#changed(admitted.metadata.type);
     const owner = options?.owner ?? "";
     const phase = options?.expectedPhase ?? "running";
-    if (this.#persistence !== undefined) {
-      return this.#durably(this.#persistence, collection, options, {
+    if (this.#isDurable) {
+      return this.#durably(collection, options, {
         operation: "update",
         pointer: admitted.metadata,
         prepare: () => collection.prepareUpdate(admitted, owner, phase),
@@ -127,8 +144,8 @@ export class MemoryNamespace implements CoreState {
     this.#check(options);
     const collection = this.#changed(pointer.type);
     const owner = options?.owner ?? "";
-    if (this.#persistence !== undefined) {
-      await this.#durably(this.#persistence, collection, options, {
+    if (this.#isDurable) {
+      await this.#durably(collection, options, {
         operation: "destroy",
         pointer: pointer,
         prepare: () => collection.prepareDestroy(pointer, owner),
@@ -222,7 +239,7 @@ export class MemoryNamespace implements CoreState {
 
   /** The collection of a type in which something is changed: when the store is loaded later, it may hold it then. */
   #changed(type: string): Collection {
-    return this.#persistence === undefined ? this.#peek(type) : this.#written(type);
+    return this.#isDurable ? this.#written(type) : this.#peek(type);
   }
 
   #newCollection(type: string): Collection {
@@ -250,13 +267,14 @@ export class MemoryNamespace implements CoreState {
   }
 
   /** A write that is aborted while it waits its turn does not happen; one that the store works on may still. */
-  #durably(
-    persistence: Persistence,
-    collection: Collection,
-    options: CallOptions | undefined,
-    write: DurableWrite,
-  ): Promise<Resource> {
+  #durably(collection: Collection, options: CallOptions | undefined, write: DurableWrite): Promise<Resource> {
     const signal = options?.signal;
+    if (this.#group !== undefined) {
+      const written = this.#group.write({ ...write, collection }, signal);
+      return signal === undefined ? written : abortable(written, signal);
+    }
+    const persistence = this.#persistence;
+    if (persistence === undefined) throw new Error("nothing keeps what is written");
     const written = persistence.track(this.#write(persistence, collection, signal, write), write);
     return signal === undefined ? written : abortable(written, signal);
   }

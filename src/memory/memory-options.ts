@@ -5,6 +5,7 @@ import {
   checkEpoch,
   createEpoch,
   resolveHistoryOptions,
+  type Backend,
   type Epoch,
   type HistoryOptions,
   type ResolvedHistoryOptions,
@@ -26,6 +27,11 @@ export interface MemoryStateOptions {
    */
   readonly disposeGraceMs?: number | undefined;
   /**
+   * Where the whole State is stored beyond this process, which owns it: see {@link Backend}. Its epoch is the State's.
+   * Default: nowhere.
+   */
+  readonly backend?: Backend | undefined;
+  /**
    * What tells the bookmarks of this State from those of others, also of the same program's last run: 8 bytes. A fixed
    * one makes runs repeatable; two States with one epoch accept each other's bookmarks. Default: random.
    */
@@ -42,6 +48,7 @@ export interface ResolvedMemoryOptions {
   readonly backingStore: (namespace: string) => BackingStore | undefined;
   readonly disposeGraceMs: number;
   readonly epoch: Epoch;
+  readonly backend: Backend | undefined;
   readonly clock: Clock;
 }
 
@@ -51,7 +58,7 @@ export function resolveMemoryOptions(options: MemoryStateOptions = {}): Resolved
   if (overrun !== "resync" && overrun !== "error") {
     throw new RangeError(`overrun must be "resync" or "error", got ${JSON.stringify(overrun)}`);
   }
-  const { epoch = createEpoch(), disposeGraceMs = 10_000 } = options;
+  const { backend, epoch = backend?.epoch ?? createEpoch(), disposeGraceMs = 10_000 } = options;
   if (!(disposeGraceMs >= 0)) {
     throw new RangeError(`disposeGraceMs must be a number of milliseconds, at least 0, got ${disposeGraceMs}`);
   }
@@ -63,6 +70,7 @@ export function resolveMemoryOptions(options: MemoryStateOptions = {}): Resolved
     backingStore,
     disposeGraceMs,
     epoch: Uint8Array.from(epoch),
+    backend,
     clock,
   };
 }

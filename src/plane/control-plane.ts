@@ -105,6 +105,8 @@ export interface RunControlPlaneOptions {
   readonly signal?: AbortSignal | undefined;
   /** Default: to standard error. */
   readonly logger?: Logger | undefined;
+  /** In place of the control plane's own {@link ControlPlaneInit.state}. Default: that. */
+  readonly state?: (() => State | Promise<State>) | undefined;
   /** In place of the control plane's own {@link ControlPlaneInit.listen}. Default: that, or nowhere. */
   readonly listen?: readonly string[] | undefined;
   /** Who gets in where the State is served: certificates, tokens, access rule. Default: as `server` of `homeostat/grpc`. */

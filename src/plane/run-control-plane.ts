@@ -22,7 +22,7 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
   }
   const isStopped = (): boolean => signal?.aborted === true;
   if (isStopped()) return;
-  const state = await openState(plane, signal, logger);
+  const state = await openState(options.state ?? plane.state, signal, logger);
   if (state === undefined) return;
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal?.reason);
@@ -55,11 +55,11 @@ export async function runControlPlane(plane: ControlPlane, options: RunControlPl
 
 /** Undefined when the signal aborts before the State is open: one that comes later is disposed of then. */
 async function openState(
-  plane: ControlPlane,
+  open: () => State | Promise<State>,
   signal: AbortSignal | undefined,
   logger: Logger,
 ): Promise<State | undefined> {
-  const opening = (async () => plane.state())();
+  const opening = (async () => open())();
   try {
     return await (signal === undefined ? opening : abortable(opening, signal));
   } catch (error) {

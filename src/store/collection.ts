@@ -61,6 +61,8 @@ export class Collection {
   readonly #sorted = new SortedEntries<Resource>();
   #list: ResourceList | undefined;
   #lastLocated: Entry<Resource> | undefined;
+  /** What a group of writes will have made of the contents, by id; undefined for what it destroys. */
+  #staged: Map<string, Resource | undefined> | undefined;
   readonly #timestamps: TimestampSource;
 
   constructor(kind: Kind, options: CollectionOptions) {
@@ -111,12 +113,33 @@ export class Collection {
   prepareCreate(resource: Resource, owner: string): Resource {
     const { metadata } =
       resource.metadata.owner === owner ? resource : { metadata: withOwner(resource.metadata, owner) };
-    const existing = this.find(metadata.id);
+    const existing = this.#staged === undefined ? this.find(metadata.id) : this.#upcoming(metadata.id);
     if (existing !== undefined) {
       const text = `${formatReference(existing.metadata)} exists already`;
       throw new StateError("already_exists", text, { pointer: existing.metadata });
     }
     return replaceMetadata(resource, firstRevision(metadata, owner, this.times.next()));
+  }
+
+  /** From now on checks see this in place of what is there, until {@link unstage}; reads do not. */
+  stage(id: string, resource: Resource | undefined): void {
+    (this.#staged ??= new Map()).set(id, resource);
+  }
+
+  unstage(): void {
+    this.#staged = undefined;
+  }
+
+  /** Takes over what an earlier process has stored, and goes on counting where it ended. Before anything else. */
+  restore(resources: readonly Resource[], revision: number, created: string): void {
+    this.times.continueAfter(created);
+    for (const resource of resources) {
+      const entry: Entry<Resource> = { resource };
+      this.#entries.set(resource.metadata.id, entry);
+      this.#sorted.add(entry);
+    }
+    this.history.startAt(revision);
+    this.#list = undefined;
   }
 
   /** Makes a resource of an earlier process visible. */
@@ -201,10 +224,21 @@ export class Collection {
 
   /** {@link get}, remembered for the commit of the same write, which need not search again. */
   #locate(pointer: Pointer): Resource {
+    if (this.#staged !== undefined) return this.#locateUpcoming(pointer);
     const entry = this.#entries.get(pointer.id);
     if (entry?.resource === undefined) throw notFound(pointer);
     this.#lastLocated = entry;
     return entry.resource;
+  }
+
+  #locateUpcoming(pointer: Pointer): Resource {
+    const resource = this.#upcoming(pointer.id);
+    if (resource === undefined) throw notFound(pointer);
+    return resource;
+  }
+
+  #upcoming(id: string): Resource | undefined {
+    return this.#staged?.has(id) === true ? this.#staged.get(id) : this.find(id);
   }
 
   /** The place of the resource: another write may have come in between. */

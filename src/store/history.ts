@@ -25,6 +25,8 @@ export class History {
   readonly #before: (Resource | typeof DESTROYED | undefined)[] = [];
   readonly #sizes: number[] = [];
   #capacity: number;
+  /** Position of the first event of this process. */
+  #start = 0;
   /** Number of events ever published, which is the next position. */
   #written = 0;
   /** Position of the oldest event that the byte limit has left. */
@@ -37,6 +39,13 @@ export class History {
     this.#limits = limits;
     this.#bookmarks = bookmarks;
     this.#capacity = limits.initialCapacity;
+  }
+
+  /** Goes on behind that many events, of which it knows nothing. Before the first {@link publish}. */
+  startAt(written: number): void {
+    this.#start = written;
+    this.#written = written;
+    this.#oldest = written;
   }
 
   get written(): number {
@@ -70,10 +79,10 @@ export class History {
    */
   publish(type: Change, resource: Resource, old: Resource | undefined): void {
     const { maxCapacity } = this.#limits;
-    if (this.#written === this.#capacity && this.#capacity < maxCapacity) {
+    if (this.#written - this.#start === this.#capacity && this.#capacity < maxCapacity) {
       this.#capacity = Math.min(2 * this.#capacity, maxCapacity);
     }
-    const slot = this.#written % this.#capacity;
+    const slot = this.#slotOf(this.#written);
     const bytes = EVENT_BYTES + resourceBytes(resource);
     this.#bytes += bytes - (this.#sizes[slot] ?? 0);
     this.#resources[slot] = resource;
@@ -103,7 +112,7 @@ export class History {
     let start = this.#written;
     let seen = 0;
     for (let position = this.#written - 1; position >= this.oldestStart && seen < count; position--) {
-      const resource = this.#resources[position % this.#capacity];
+      const resource = this.#resources[this.#slotOf(position)];
       if (resource === undefined || (id !== undefined && resource.metadata.id !== id)) continue;
       start = position;
       seen++;
@@ -125,9 +134,13 @@ export class History {
     return position + 1;
   }
 
+  #slotOf(position: number): number {
+    return (position - this.#start) % this.#capacity;
+  }
+
   /** Made for those who read: most events of most kinds are read by none. */
   #eventAt(position: number): Event | undefined {
-    const slot = position % this.#capacity;
+    const slot = this.#slotOf(position);
     const resource = this.#resources[slot];
     if (resource === undefined) return undefined;
     const before = this.#before[slot];
@@ -141,7 +154,7 @@ export class History {
   /** Lets the oldest events go until the byte limit holds; the newest one always stays. */
   #shed(): void {
     while (this.#bytes > this.#limits.maxBytes && this.#oldest < this.#written - 1) {
-      const slot = this.#oldest % this.#capacity;
+      const slot = this.#slotOf(this.#oldest);
       this.#bytes -= this.#sizes[slot] ?? 0;
       this.#resources[slot] = undefined;
       this.#before[slot] = undefined;

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { collect, withColor, withEndpoint, type Choose, type Flags } from "../args/flags.ts";
 import type { CommonFlags } from "../connect/session.ts";
 import type { ServingOptions } from "../commands/serve/serving-options.ts";
+import { STATE_HELP } from "../args/state-help.ts";
 
 interface LogFlags {
   readonly logLevel: string;
@@ -30,6 +31,7 @@ export function addRun(program: Command, choose: Choose): void {
     .description("run the control plane of a configuration, until Ctrl-C")
     .argument("[config]", "file that exports a control plane", "homeostat.config.ts")
     .option("--listen <address>", "serve at unix:PATH or tcp:HOST:PORT; may be repeated", collect)
+    .option("--state <name>", `where the State lives, in place of what the configuration says: ${STATE_HELP}`)
     .option("--http <address>", "show metrics and health at HOST:PORT, or at PORT of the loopback")
     .option("--stop-timeout <time>", "time for everything to stop", "15s");
   withColor(withLog(withServing(command))).action(
@@ -37,7 +39,7 @@ export function addRun(program: Command, choose: Choose): void {
       config: string,
       flags: CommonFlags &
         ServingOptions &
-        LogFlags & { listen?: readonly string[]; http?: string; stopTimeout: string },
+        LogFlags & { listen?: readonly string[]; state?: string; http?: string; stopTimeout: string },
     ) =>
       choose(async (session) => {
         const { run } = await import("../commands/serve/run.ts");
@@ -50,7 +52,7 @@ export function addServe(program: Command, choose: Choose): void {
   const command = program
     .command("serve")
     .description("serve a State, until Ctrl-C")
-    .requiredOption("--state <name>", "what to serve: memory")
+    .requiredOption("--state <name>", `what to serve: ${STATE_HELP}`)
     .requiredOption("--listen <address>", "unix:PATH or tcp:HOST:PORT; may be repeated", collect);
   withColor(withLog(withServing(command))).action(
     (flags: CommonFlags & ServingOptions & LogFlags & { state: string; listen: readonly string[] }) =>

@@ -11,6 +11,7 @@ import { userFailure } from "../../user-failure.ts";
 import type { Observed } from "../../../http/index.ts";
 import type { Logger } from "../../../log/index.ts";
 import { messageOf } from "../../../internal/foreign-value.ts";
+import { openNamedState } from "./named-state.ts";
 import { listenFailure, readServingOptions, type ServingOptions } from "./serving-options.ts";
 import { isCancellation } from "../../../internal/cancellation.ts";
 import { stderrLogger, type LogOptions } from "../../connect/stderr-logger.ts";
@@ -22,6 +23,8 @@ export interface RunCommandOptions extends ServingOptions, LogOptions {
   readonly listen?: readonly string[] | undefined;
   /** Gives the address to serve at when neither names one. */
   readonly defaultListen: () => Promise<string>;
+  /** Name of the State, in place of the configuration's own: `memory`, `sqlite:data.db`. */
+  readonly state?: string | undefined;
   /** Where metrics and health are shown: `HOST:PORT` or `PORT`. Default: nowhere. */
   readonly http?: string | undefined;
   /** Default: 15 s. */
@@ -36,10 +39,12 @@ export async function run(context: CommandContext, options: RunCommandOptions): 
   const listen = options.listen?.map((address) => absoluteAddress(address, context));
   const access = await readServingOptions(options, context);
   const plane = await loadControlPlane(options.config, context);
+  const stateName = options.state;
   const running = plane.run({
     signal,
     logger,
     server: access,
+    state: stateName === undefined ? undefined : () => openNamedState(stateName, plane.resources, context),
     onRuntime: ({ runtime, defer }) => showOverHttp(options.http, runtime, context, logger, defer),
     listen: listen ??
       plane.listen?.map((address) => absoluteAddress(address, context)) ?? [await options.defaultListen()],

@@ -1,33 +1,17 @@
 import { once } from "node:events";
-import { MemoryState } from "../../../memory/index.ts";
-import type { State } from "../../../state/index.ts";
-import { usageError } from "../../cli-error.ts";
 import type { CommandContext } from "../../command-context.ts";
 import { absoluteAddress } from "../../connect/endpoint.ts";
 import { ExitCode } from "../../exit-code.ts";
 import { stderrLogger, type LogOptions } from "../../connect/stderr-logger.ts";
+import { openNamedState } from "./named-state.ts";
 import { listenFailure, readServingOptions, type ServingOptions } from "./serving-options.ts";
 
 export interface ServeOptions extends ServingOptions, LogOptions {
-  /** Name of the State, as a URL without what it does not need: `memory`. */
+  /** Name of the State, as a URL without what it does not need: `memory`, `sqlite:data.db`. */
   readonly state: string;
   /** `unix:PATH` or `tcp:HOST:PORT`. */
   readonly listen: readonly string[];
 }
-
-/** Events kept of each kind: watchers across a wire, and those that come back after a break, need a longer memory. */
-const HISTORY_EVENTS = 10_000;
-
-/** What `--state` can name. */
-const STATES: ReadonlyMap<string, (location: string) => State> = new Map([
-  [
-    "memory",
-    (location: string) => {
-      if (location !== "") throw usageError(`the state memory takes nothing after its name, got ${location}`);
-      return new MemoryState({ history: { maxCapacity: HISTORY_EVENTS } });
-    },
-  ],
-]);
 
 /** Calls that are open at the end may take this long. */
 const GRACE_MS = 2_000;
@@ -38,7 +22,7 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   const logger = stderrLogger(context, options);
   const addresses = options.listen.map((address) => absoluteAddress(address, context));
   const access = await readServingOptions(options, context);
-  const state = openNamedState(options.state);
+  const state = await openNamedState(options.state, [], context);
   try {
     const { ListenError, server } = await import("../../../grpc/index.ts");
     const serving = server(state, { ...access, logger });
@@ -57,12 +41,4 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
     await state[Symbol.asyncDispose]();
   }
   return ExitCode.ok;
-}
-
-/** @throws {CliError} usage */
-function openNamedState(name: string): State {
-  const [, scheme = "", location = ""] = /^([a-z][a-z0-9+-]*)(?::(?:\/\/)?(.*))?$/.exec(name) ?? [];
-  const open = STATES.get(scheme);
-  if (open !== undefined) return open(location);
-  throw usageError(`there is no state called ${JSON.stringify(name)}; there is ${[...STATES.keys()].join(", ")}`);
 }
