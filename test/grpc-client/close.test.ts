@@ -46,7 +46,10 @@ describe("closing the State of a peer that never says goodbye", () => {
     await clock.advance(500);
     await closed;
     expect(clock.pending).toBe(0);
-    await expect(state.get(Int, "a")).rejects.toMatchObject({ code: "unavailable" });
+    await expect(state.get(Int, "a")).rejects.toMatchObject({
+      code: "unavailable",
+      message: "the connection of this State is closed",
+    });
     for (const socket of sockets) socket.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });
