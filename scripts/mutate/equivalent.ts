@@ -36,4 +36,10 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     replacement: "entry?.resource.metadata",
     reason: "an entry loses its resource in the commit that also forgets it as the last one located",
   },
+  {
+    file: "src/state/derive/signal-with-teardown.ts",
+    line: "readonly #onParentAbort = (): void => this.#abort(this.#parent?.reason);",
+    replacement: "this.#parent.reason",
+    reason: "only a parent calls it",
+  },
 ];

@@ -53,6 +53,7 @@ describe("registration", () => {
       ["invalid_input", classic("Me", { inputs: [weak(undefined as never)] })],
       ["invalid_input", classic("Me", { inputs: [undefined as never] })],
       ["invalid_output", classic("Me", { outputs: [exclusive(undefined as never)] })],
+      ["invalid_output", classic("Me", { outputs: [{ ...shared(Str), kind: "sole" } as never] })],
       ["invalid_controller", queue("Me", { primary: undefined as never })],
       ["invalid_controller", queue("Me", { primary: [Int, undefined as never] })],
       ["invalid_controller", classic("Me", { run: async () => undefined })],
@@ -72,6 +73,15 @@ describe("registration", () => {
     }
     await runtime.register(classic("Me", { inputs: [strong(Int)], outputs: [exclusive(Str)] }));
     expect(runtime.graph().edges).toHaveLength(before.length + 2);
+  });
+
+  test.for([
+    ['invalid output kind "sole"', { outputs: [{ ...shared(Str), kind: "sole" } as never] }],
+    ["an output", { outputs: [exclusive(undefined as never)] }],
+    ["an input", { inputs: [weak(undefined as never)] }],
+    ["a dynamic input", { dynamicInputs: [undefined as never] }],
+  ] as const)("a refusal names what is wrong: %s", async ([text, definition]) => {
+    await expect(runtimeOn().register(classic("Me", definition))).rejects.toThrow(text);
   });
 
   test("one whose kind cannot be watched leaves nothing behind in a running runtime [engine X-2]", async () => {

@@ -84,18 +84,38 @@ describe("compileQuery", () => {
   });
 
   test.for([
-    ["a string", "app"],
-    ["terms mixed with queries", [equal("app", "one"), [exists("app")]]],
-    ["no term", [null]],
-    ["an unknown operator", [{ ...exists("app"), operator: 7 }]],
-    ["an operator that is an inherited name", [{ ...exists("app"), operator: "toString" }]],
-    ["values that are no strings", [{ ...exists("app"), values: [1] }]],
-    ["a key that is no string", [{ ...exists("app"), key: 1 }]],
-    ["an invert flag that is no boolean", [{ ...exists("app"), invert: "no" }]],
-  ] as const)("refuses %s", ([, labels]) => {
+    ["a string", "app", 'must be an array of terms, or an array of such arrays, got "app"'],
+    [
+      "terms mixed with queries",
+      [equal("app", "one"), [exists("app")]],
+      "must hold either terms or arrays of terms, not both, got object",
+    ],
+    ["no term", [null], "must consist of terms such as equal(key, value), got null"],
+    [
+      "an unknown operator",
+      [{ ...exists("app"), operator: 7 }],
+      "must have a LabelOperator as the operator of each term, got 7",
+    ],
+    [
+      "an operator that is an inherited name",
+      [{ ...exists("app"), operator: "toString" }],
+      'must have a LabelOperator as the operator of each term, got "toString"',
+    ],
+    [
+      "values that are no strings",
+      [{ ...exists("app"), values: [1] }],
+      "must have an array of strings as the values of each term, got object",
+    ],
+    ["a key that is no string", [{ ...exists("app"), key: 1 }], "must have a string as the key of each term, got 1"],
+    [
+      "an invert flag that is no boolean",
+      [{ ...exists("app"), invert: "no" }],
+      'must have true or false as the invert flag of each term, got "no"',
+    ],
+  ] as const)("refuses %s", ([, labels, text]) => {
     const compile = () => compileQuery({ labels: labels as unknown as LabelQuery });
     expect(compile).toThrow(StateError);
-    expect(compile).toThrow(expect.objectContaining({ code: "invalid" }));
+    expect(compile).toThrow(expect.objectContaining({ code: "invalid", message: `a label query ${text}` }));
   });
 
   test("refuses a pattern that does not compile", async () => {

@@ -116,6 +116,14 @@ describe("what a State refuses", () => {
     }
     expect(await failure(state.watch(ref, { tailEvents: 1, startFromBookmark }))).toMatchObject({ code: "invalid" });
     // A tail of nothing is no tail.
+    for (const tailEvents of [0.5, Number.NaN, Infinity]) {
+      const refusal = {
+        code: "invalid",
+        message: expect.stringContaining(`must be a whole number, got ${tailEvents}`),
+      };
+      expect(await failure(state.watch(ref, { tailEvents }))).toMatchObject(refusal);
+      expect(await failure(state.watchKind(Int, { tailEvents }))).toMatchObject(refusal);
+    }
     for (const tailEvents of [0, -1]) {
       await using first = await state.watchKind(Int, { bootstrap: true, tailEvents });
       await using second = await state.watchKindBatches(Int, { startFromBookmark, tailEvents });

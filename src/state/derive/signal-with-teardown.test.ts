@@ -86,6 +86,18 @@ describe("signalWithTeardown", () => {
     expect(isCancellation(await onAbort(down.signal))).toBe(true);
   });
 
+  test("leaves nothing on its parent once it has aborted by itself", async () => {
+    await using state = new MemoryState();
+    await state.create(Int.create("one", { value: 1 }));
+    const parent = new AbortController();
+    await using one = await state.signalWithTeardown(ref, { signal: parent.signal });
+    await state.teardown(ref);
+    await onAbort(one.signal);
+    await settle();
+    expect(listeners(parent.signal)).toBe(0);
+    expect(parent.signal.aborted).toBe(false);
+  });
+
   test("aborts with the parent, for the parent's reason", async () => {
     await using state = new MemoryState();
     await state.create(Int.create("one", { value: 1 }));

@@ -68,6 +68,23 @@ describe("updateWithConflicts", () => {
     expect(updated.metadata.version).toBe("5");
   });
 
+  test("reads again with its signal, and something later than what it read before", async () => {
+    const core = new MemoryNamespace("default", { types: [Int] });
+    const reads: unknown[] = [];
+    let conflicts = 1;
+    const other = interfering(core, async ({ metadata }) => {
+      if (conflicts-- > 0) await core.update(await core.get(metadata));
+    });
+    other.get = (pointer, options) => {
+      reads.push(options);
+      return core.get(pointer, options);
+    };
+    await core.create(one);
+    const { signal } = new AbortController();
+    await wrapState(other).updateWithConflicts(Int, "one", (spec) => void (spec.value += 1), { signal });
+    expect(reads).toEqual([{ signal }, { signal, atLeast: "2" }]);
+  });
+
   test("the change may take its time", async () => {
     await using state = new MemoryState({ types: [Int] });
     await state.create(one);

@@ -105,7 +105,7 @@ export async function modify(
   change: Change<unknown>,
   options: UpdateOptions,
   source: SpecSource | undefined,
-  cast: Cast | undefined,
+  cast: Cast,
 ): Promise<Resource> {
   const { signal, owner } = options;
   signal?.throwIfAborted();
@@ -113,8 +113,7 @@ export async function modify(
   const pointer = { namespace, type, id };
   if ((await getOrNull(core, pointer, { signal })) === undefined) {
     const changed = await changeResource(initial, change, source);
-    const created = await core.create(cast === undefined ? changed : cast(changed), { owner, signal });
-    return cast === undefined ? created : cast(created);
+    return cast(await core.create(cast(changed), { owner, signal }));
   }
   return updateWithConflicts(core, clock, pointer, change, options, cast);
 }

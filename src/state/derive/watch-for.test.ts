@@ -107,7 +107,12 @@ describe("watchFor", () => {
     await new Promise((resolve) => setImmediate(resolve));
     controller.abort(reason);
     await expect(aborted).rejects.toBe(reason);
-    await Promise.all([expect(disposed).rejects.toThrow(code("unavailable")), state[Symbol.asyncDispose]()]);
+    const refusal = {
+      code: "unavailable",
+      message: "the watch of test/int(default/one) ended: its State was disposed",
+      pointer: ref,
+    };
+    await Promise.all([expect(disposed).rejects.toMatchObject(refusal), state[Symbol.asyncDispose]()]);
     await expect(state.watchFor(ref, waits, { signal: controller.signal })).rejects.toBe(reason);
   });
 

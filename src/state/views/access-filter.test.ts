@@ -47,6 +47,19 @@ describe("AccessFilter", () => {
     expect(await core.list(Int)).toHaveLength(0);
   });
 
+  test("shows its rule what will be stored, with the time at which it was asked", async () => {
+    const asked: Access[] = [];
+    const core = new MemoryNamespace("default", { types: [Int] });
+    const now = Date.UTC(2026, 0, 1, 12);
+    const state = wrapState(new AccessFilter(core, (access) => void asked.push(access), { now: () => now }));
+    const time = new Date(now).toISOString();
+    const created = await state.create(Int.create("one", { value: 1 }));
+    expect(asked.at(-1)?.resource?.metadata).toMatchObject({ version: "1", created: time, updated: time });
+    await state.update(created);
+    const { created: since } = created.metadata;
+    expect(asked.at(-1)?.resource?.metadata).toMatchObject({ version: "2", created: since, updated: time });
+  });
+
   test("asks once for each operation, with the address and the verb", async () => {
     const { state, asked } = recorded();
     const created = await state.create(Int.create("one", { value: 1 }));

@@ -31,6 +31,48 @@ describe("NamespaceRouter", () => {
     }
   });
 
+  test("lets no store go while a call on it is under way", async () => {
+    const answer = Promise.withResolvers<void>();
+    const built: string[] = [];
+    const router = new NamespaceRouter((namespace) => {
+      built.push(namespace);
+      const store = new MemoryNamespace(namespace);
+      const list = store.list.bind(store);
+      return Object.assign(store, {
+        list: (...args: Parameters<typeof list>) => answer.promise.then(() => list(...args)),
+      });
+    });
+    const slow = router.list(a);
+    await router.getOrNull?.(a.ref("one"));
+    await router.getOrNull?.(a.ref("two"));
+    expect(built).toEqual(["a"]);
+    answer.resolve();
+    await slow;
+    await router.getOrNull?.(a.ref("one"));
+    expect(built).toEqual(["a", "a"]);
+  });
+
+  test("keeps a store that cannot say whether it holds something", async () => {
+    const built: string[] = [];
+    const router = new NamespaceRouter((namespace) => {
+      built.push(namespace);
+      return Object.assign(new MemoryNamespace(namespace), { usage: undefined });
+    });
+    await router.list(a);
+    await router.list(a);
+    expect(built).toEqual(["a"]);
+  });
+
+  test("looks at two stores that were only watched for each that it adds, however many there are", async () => {
+    let looks = 0;
+    const usage = () => (looks++, "watched" as const);
+    const router = new NamespaceRouter((namespace) => Object.assign(new MemoryNamespace(namespace), { usage }));
+    for (let i = 0; i < 20; i++) await router.list({ ...a, namespace: `n${i}` });
+    looks = 0;
+    await router.list(b);
+    expect(looks).toBe(3);
+  });
+
   test("makes one store for a namespace that holds something, when it is first named", async () => {
     const built: string[] = [];
     const router = new NamespaceRouter((namespace) => {

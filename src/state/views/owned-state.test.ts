@@ -37,6 +37,16 @@ describe("OwnedState", () => {
     expect([...(await second.list(Int))]).toEqual([r1]);
   });
 
+  test("passes the options of a read on, of a type and of a reference", async () => {
+    const { first } = views();
+    const options = { signal: AbortSignal.abort(new Error("not needed")) };
+    await expect(first.get(Int, "r1", options)).rejects.toThrow("not needed");
+    await expect(first.get(Int.ref("r1"), options)).rejects.toThrow("not needed");
+    await expect(first.getOrNull(Int, "r1", options)).rejects.toThrow("not needed");
+    await expect(first.getOrNull(Int.ref("r1"), options)).rejects.toThrow("not needed");
+    await expect(first.list(Int, options)).rejects.toThrow("not needed");
+  });
+
   test("modify creates in the name of the owner, with content [state 86]", async () => {
     const { state, second } = views();
     const r2 = await second.modify(Int, "r2", (spec) => void (spec.value = 2));
