@@ -9,6 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { sqlite } from "../src/sqlite/index.ts";
 import { Int, seededRandom } from "../src/testing/index.ts";
+import { expectLogToMatch } from "./fixtures/sqlite-log-check.ts";
 
 /** `npm run soak:sqlite` kills 300 times. */
 const ROUNDS = Number(process.env["SQLITE_KILLS"] ?? 20);
@@ -49,6 +50,7 @@ test(
           acknowledged.set(id, what === "d" ? undefined : version);
           writes++;
         }
+        expectLogToMatch(path);
         await using state = sqlite(path, { types: [Int] });
         const list = await state.list(Int);
         const found = new Map(list.map((resource) => [resource.metadata.id, resource]));

@@ -71,8 +71,8 @@ export class MemoryNamespace implements CoreState {
     const store = this.#options.backingStore(namespace);
     this.#persistence = store && new Persistence(store);
     this.#group = parts.group;
-    for (const { type, resources, revision, created } of parts.backend?.load(namespace) ?? []) {
-      this.#written(type).restore(resources, revision, created);
+    for (const stored of parts.backend?.load(namespace, history.maxCapacity) ?? []) {
+      this.#written(stored.type).restore(stored);
     }
   }
 

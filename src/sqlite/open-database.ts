@@ -66,11 +66,15 @@ function takeOver(database: DatabaseSync, path: string): void {
 const numberOf = (database: DatabaseSync, pragma: string): number =>
   Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma] ?? 0);
 
+const codeOf = (error: unknown): number => Number(readForeign(error, "errcode")) & 0xff;
+
+/** What the disk refused may be on it all the same, and come back after a crash. */
+export const isOutcomeOpen = (error: unknown): boolean => codeOf(error) === Code.ioError;
+
 /** Why SQLite refuses, in words. */
 export function reasonOf(error: unknown, path: string): string {
   const text = messageOf(error);
-  const code = Number(readForeign(error, "errcode")) & 0xff;
-  switch (code) {
+  switch (codeOf(error)) {
     case Code.busy:
     case Code.locked:
       return `another process has it open${ownerOf(path)}; it can be used through the address at which that one serves`;

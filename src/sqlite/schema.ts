@@ -26,6 +26,19 @@ const MIGRATIONS: readonly ((database: DatabaseSync) => void)[] = [
     `);
     database.prepare("INSERT INTO store (epoch) VALUES (?)").run(createEpoch());
   },
+  (database) => {
+    // Without `before` something was created, without `after` destroyed.
+    database.exec(`
+      CREATE TABLE event (
+        kind INTEGER NOT NULL REFERENCES kind (number),
+        revision INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        before BLOB,
+        after BLOB,
+        PRIMARY KEY (kind, revision)
+      ) STRICT, WITHOUT ROWID;
+    `);
+  },
 ];
 
 /** The version that this program writes. */

@@ -1,10 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { ResourceDecoder, ResourceEncoder } from "../protobuf/index.ts";
-import { EPOCH, type Kind, type Resource, type TypeRegistry } from "../resource/index.ts";
+import { EPOCH, StateError, type Kind, type Resource, type TypeRegistry } from "../resource/index.ts";
 import type { Backend, Epoch, StoredChange, StoredKind } from "../store/index.ts";
-import { closeDatabase, openDatabase, reasonOf } from "./open-database.ts";
+import { EventLog } from "./event-log.ts";
+import { closeDatabase, isOutcomeOpen, openDatabase, reasonOf } from "./open-database.ts";
 
-/** A {@link Backend} on one SQLite file: each resource as the Resource message, each kind with its count of changes. */
+/**
+ * A {@link Backend} on one SQLite file: each resource as the Resource message, each kind with its count of changes and the
+ * latest of them.
+ */
 export class SqliteBackend implements Backend {
   readonly epoch: Epoch;
   readonly #path: string;
@@ -14,6 +18,7 @@ export class SqliteBackend implements Backend {
   readonly #put: StatementSync;
   readonly #delete: StatementSync;
   readonly #count: StatementSync;
+  readonly #log: EventLog;
   /** Numbers of kinds, by namespace and type. */
   readonly #kinds = new Map<string, number>();
 
@@ -26,22 +31,27 @@ export class SqliteBackend implements Backend {
     this.#put = this.#database.prepare("INSERT OR REPLACE INTO resource (kind, id, body) VALUES (?, ?, ?)");
     this.#delete = this.#database.prepare("DELETE FROM resource WHERE kind = ? AND id = ?");
     this.#count = this.#database.prepare("UPDATE kind SET revision = ?, created = ? WHERE number = ?");
+    this.#log = new EventLog(this.#database);
     this.epoch = Uint8Array.from(this.#database.prepare("SELECT epoch FROM store").get()?.["epoch"] as Uint8Array);
   }
 
-  load(namespace: string): readonly StoredKind[] {
+  load(namespace: string, events: number): readonly StoredKind[] {
     const kinds = this.#database
       .prepare("SELECT number, type, revision, created FROM kind WHERE namespace = ?")
       .all(namespace) as unknown as { number: number; type: string; revision: number; created: string }[];
     const bodies = this.#database.prepare("SELECT body FROM resource WHERE kind = ? ORDER BY id");
     return kinds.map(({ number, type, revision, created }) => {
       this.#kinds.set(keyOf({ namespace, type }), number);
+      // What a schema refuses by now is told to those who read it as one of its type.
+      const decode = (body: Uint8Array): Resource => this.#decoder.decode(body, { lenient: true });
       const resources: Resource[] = [];
-      for (const row of bodies.iterate(number)) {
-        // What a schema refuses by now is told to those who read it as one of its type.
-        resources.push(this.#decoder.decode(row["body"] as Uint8Array, { lenient: true }));
+      for (const row of bodies.iterate(number)) resources.push(decode(row["body"] as Uint8Array));
+      const log = this.#log.read(number, { revision, count: events, resources, decode });
+      if (log === undefined) {
+        const text = `the log of ${type} in ${JSON.stringify(namespace)} in ${this.#path} does not lead up to its change ${revision}`;
+        throw new StateError("unavailable", text);
       }
-      return { type, revision, created, resources };
+      return { type, revision, created, resources, events: log };
     });
   }
 
@@ -49,7 +59,10 @@ export class SqliteBackend implements Backend {
     return this.#encoder.encode(resource);
   }
 
-  /** @throws {Error} in words when the database refuses: nothing was stored. */
+  /**
+   * @throws {Error} in words when the database refuses: nothing was stored. {@link StateError} `unavailable` when the disk
+   *   left that open.
+   */
   commit(changes: readonly StoredChange[]): void {
     const added = new Set<string>();
     try {
@@ -59,7 +72,9 @@ export class SqliteBackend implements Backend {
     } catch (error) {
       for (const key of added) this.#kinds.delete(key);
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw new Error(reasonOf(error, this.#path), { cause: error });
+      const reason = reasonOf(error, this.#path);
+      if (!this.#emptyWal() && isOutcomeOpen(error)) throw new StateError("unavailable", reason, { cause: error });
+      throw new Error(reason, { cause: error });
     }
   }
 
@@ -67,8 +82,20 @@ export class SqliteBackend implements Backend {
     closeDatabase(this.#database, this.#path);
   }
 
-  #apply({ kind, id, body, revision, created }: StoredChange, added: Set<string>): void {
+  /** Gives the space of the write-ahead log back, and with it what is left of a commit that failed. */
+  #emptyWal(): boolean {
+    try {
+      return this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0;
+    } catch {
+      // There is no room for that either: the next commit is tried all the same.
+      return false;
+    }
+  }
+
+  #apply(change: StoredChange, added: Set<string>): void {
+    const { kind, id, body, revision, created } = change;
     const number = this.#numberOf(kind, added);
+    this.#log.append(number, change);
     if (body === undefined) this.#delete.run(number, id);
     else this.#put.run(number, id, body);
     this.#count.run(revision, created, number);

@@ -2,20 +2,25 @@ import { MemoryState, type MemoryStateOptions } from "../memory/index.ts";
 import { TypeRegistry } from "../resource/index.ts";
 import { SqliteBackend } from "./sqlite-backend.ts";
 
+/** Changes of each kind that a watch can resume from, in this process and the next ones, unless the options differ. */
+const DEFAULT_MAX_CAPACITY = 1_000;
+
 /** Options of {@link sqlite}; each has a default. */
 export type SqliteOptions = Omit<MemoryStateOptions, "backend" | "backingStore" | "epoch" | "disposeGraceMs">;
 
 /**
  * A State on a SQLite file, owned by this process as long as it is open. Contents are in memory as well: reads and watches
  * cost what they do in a `MemoryState`. The writes of one turn of the event loop are one transaction, and each settles when
- * that is on disk (`synchronous=FULL`).
+ * that is on disk (`synchronous=FULL`). Bookmarks go on in the processes that come after: the file keeps as many changes of
+ * each kind as `history` does, 1,000 by default.
  */
 export class SqliteState extends MemoryState {
   /** @throws {StateError} `unavailable` as {@link sqlite}. */
   constructor(path: string, options: SqliteOptions = {}) {
     const { types = [] } = options;
     const registry = types instanceof TypeRegistry ? types : new TypeRegistry(types);
-    super({ ...options, types: registry, backend: new SqliteBackend(path, registry) });
+    const history = { maxCapacity: DEFAULT_MAX_CAPACITY, ...options.history };
+    super({ ...options, history, types: registry, backend: new SqliteBackend(path, registry) });
   }
 }
 

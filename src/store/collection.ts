@@ -22,6 +22,7 @@ import {
   type ExpectedPhase,
   type ResourceList,
 } from "../state/index.ts";
+import type { StoredKind } from "./backend.ts";
 import { Bookmarks, type Epoch } from "./bookmark.ts";
 import { CreationTimes } from "./creation-times.ts";
 import { History } from "./history.ts";
@@ -131,14 +132,15 @@ export class Collection {
   }
 
   /** Takes over what an earlier process has stored, and goes on counting where it ended. Before anything else. */
-  restore(resources: readonly Resource[], revision: number, created: string): void {
+  restore({ resources, events, revision, created }: StoredKind): void {
     this.times.continueAfter(created);
     for (const resource of resources) {
       const entry: Entry<Resource> = { resource };
       this.#entries.set(resource.metadata.id, entry);
       this.#sorted.add(entry);
     }
-    this.history.startAt(revision);
+    this.history.startAt(revision - events.length);
+    for (const { type, resource, old } of events) this.history.publish(type, resource, old);
     this.#list = undefined;
   }
 

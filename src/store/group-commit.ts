@@ -145,6 +145,7 @@ function changesOf(group: readonly Prepared[]): readonly StoredChange[] {
       revision,
       body,
       created: collection.times.last,
+      floor: collection.history.oldestReadable,
     };
   });
 }

@@ -1,6 +1,6 @@
 // What a State of ours is made of: the contents of a kind, its history, the positions and wake-ups of its watchers.
 // Start with collection.ts; a State adds where the contents live.
-export type { Backend, StoredChange, StoredKind } from "./backend.ts";
+export type { Backend, StoredChange, StoredEvent, StoredKind } from "./backend.ts";
 export { GroupCommit, type GroupWrite } from "./group-commit.ts";
 export { checkEpoch, createEpoch, type Epoch } from "./bookmark.ts";
 export { Collection, type CollectionOptions } from "./collection.ts";
