@@ -1,23 +1,15 @@
-import type { Clock } from "../clock/index.ts";
+import type { Host } from "./host.ts";
 import type { State } from "../state/index.ts";
-import type { Output } from "./output.ts";
+
+/** Of the process around the command line, what a command may touch. */
+type HostParts = Pick<
+  Host,
+  "stdout" | "stderr" | "readStdin" | "holdInterrupts" | "isInteractive" | "env" | "cwd" | "clock"
+>;
 
 /** All that a command knows of the world; nothing else of the process is touched. */
-export interface CommandContext {
-  /** Results, and nothing else. */
-  readonly stdout: Output;
-  /** Everything that is no result: errors, notes, progress. */
-  readonly stderr: Output;
-  readonly readStdin: () => Promise<string>;
-  /** Until it is disposed, Ctrl-C is for another program, such as an editor, and not for this one. */
-  readonly holdInterrupts: () => Disposable;
-  /** True when a person can be asked. */
-  readonly isInteractive: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder that paths are relative to. */
-  readonly cwd: string;
+export interface CommandContext extends HostParts {
   readonly color: boolean;
-  readonly clock: Clock;
   /** Aborts when the command should end. */
   readonly signal: AbortSignal;
 }
