@@ -32,7 +32,7 @@ async function writeUntilKilled(path: string, round: number, afterMs: number): P
 }
 
 test(
-  `killed ${ROUNDS} times while it writes, it has all that was acknowledged`,
+  `[storage D7] killed ${ROUNDS} times while it writes, it has all that was acknowledged`,
   { timeout: ROUNDS * 5_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "homeostat-sqlite-"));

@@ -1,8 +1,10 @@
+import { copyFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createResource } from "../src/resource/index.ts";
 import { sqlite } from "../src/sqlite/index.ts";
 import { EventType, type Event, type Watch } from "../src/state/index.ts";
 import { Int, seededRandom, Str } from "../src/testing/index.ts";
@@ -152,6 +154,41 @@ describe("a watch goes on in the next process", () => {
     await create(5);
     await expect(resume(last)).rejects.toMatchObject(EXPIRED);
   });
+});
+
+test("[storage D15] a copy that is put back with a new epoch accepts no bookmark of before", async () => {
+  await create(2);
+  copyFileSync(path, `${path}.copy`);
+  await create(2, "lost");
+  const last = await (async () => {
+    await using state = open();
+    await using watch = await state.watchKind(Int, { tailEvents: 1 });
+    return (await take(watch, 1))[0]?.bookmark;
+  })();
+  await resume(last);
+  copyFileSync(`${path}.copy`, path);
+  await expect(resume(last)).rejects.toMatchObject(EXPIRED);
+  edit("UPDATE store SET epoch = randomblob(8)");
+  await create(4, "new");
+  await expect(resume(last)).rejects.toMatchObject(EXPIRED);
+});
+
+test("[storage D17] namespaces, types and ids of any shape come back, and are told apart", async () => {
+  const parts = ["a/b", "%2F", "a b", "é😀", "x".repeat(1_024), "'; DROP TABLE resource; --", "a", "A"];
+  const pointers = parts.flatMap((part) => [
+    { namespace: part, type: Int.type, id: part },
+    { namespace: "default", type: `T/${part}`, id: part },
+  ]);
+  {
+    await using state = sqlite(path);
+    for (const [value, pointer] of pointers.entries()) await state.create(createResource(pointer, { value }));
+  }
+  expectLogToMatch(path);
+  await using state = sqlite(path);
+  for (const pointer of pointers) {
+    expect((await state.list(pointer)).map(({ metadata }) => metadata.id)).toEqual([pointer.id]);
+    expect((await state.get(pointer)).metadata).toMatchObject(pointer);
+  }
 });
 
 describe("the log", () => {

@@ -43,7 +43,7 @@ describe.concurrent("the engine's suite on SQLite", () => {
 });
 
 describe("what was acknowledged is there again", () => {
-  test("resources of known types, whole: versions, times, owners, finalizers, labels", async () => {
+  test("[storage D10] resources of known types, whole: versions, times, owners, finalizers, labels", async () => {
     const before = await (async () => {
       await using state = sqlite(path, { types: [Guest] });
       await state.create(Guest.create("a", { name: "ann", tags: ["x"] }, { labels: { tier: "front" } }), {
@@ -63,7 +63,7 @@ describe("what was acknowledged is there again", () => {
     expect(after.map(({ spec }) => spec.name)).toEqual(["anna", "bob"]);
   });
 
-  test("others opaque, with what a peer could make of them", async () => {
+  test("[storage D11] others opaque, with what a peer could make of them", async () => {
     {
       await using state = sqlite(path);
       await state.create(Guest.create("a", { name: "ann" }));
@@ -139,7 +139,7 @@ describe("a group of writes", () => {
     expect(results[1]).toMatchObject({ reason: { code: "invalid" } });
   });
 
-  test("a full disk takes all of a group back, is told of, and is no end", async () => {
+  test("[storage L2] a full disk takes all of a group back, is told of, and is no end", async () => {
     const writer = join(import.meta.dirname, "fixtures", "sqlite-full-disk.ts");
     // Files may grow to 300 KiB, and no signal says so.
     const limited = `trap '' XFSZ; ulimit -f 300; exec "$0" --conditions=source "$1" "$2"`;
