@@ -1,5 +1,5 @@
 import { abortable } from "../internal/abortable.ts";
-import { formatReference, StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
+import { StateError, type Kind, type Pointer, type Resource } from "../resource/index.ts";
 import {
   compileQuery,
   type CallOptions,
@@ -31,7 +31,7 @@ import {
   type WatcherWakeups,
 } from "../store/index.ts";
 import { resolveMemoryOptions, type MemoryStateOptions, type ResolvedMemoryOptions } from "./memory-options.ts";
-import { Persistence, type PendingWrite } from "./persistence.ts";
+import { checkUnique, Persistence, type DurableWrite } from "./persistence.ts";
 
 /** What the namespaces of a State share. A namespace that was let go and comes back goes on with them. */
 export type SharedParts = Pick<CollectionOptions, "timestamps" | "slices" | "epoch"> & {
@@ -294,25 +294,5 @@ export class MemoryNamespace implements CoreState {
       write.commit(stored);
       return stored;
     });
-  }
-}
-
-interface DurableWrite extends PendingWrite {
-  prepare(): Resource;
-  persist(store: Persistence["store"], stored: Resource): Promise<void>;
-  commit(stored: Resource): void;
-}
-
-/** @throws {StateError} `invalid` when a store gives one resource twice: which of the two would count? */
-function checkUnique(resources: readonly Resource[]): void {
-  const seen = new Map<string, Set<string>>();
-  for (const { metadata } of resources) {
-    const ids = seen.get(metadata.type) ?? new Set();
-    if (ids.has(metadata.id)) {
-      throw new StateError("invalid", `the backing store holds ${formatReference(metadata)} twice`, {
-        pointer: metadata,
-      });
-    }
-    seen.set(metadata.type, ids.add(metadata.id));
   }
 }

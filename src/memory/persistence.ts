@@ -10,6 +10,13 @@ export interface PendingWrite {
   readonly pointer: Pointer;
 }
 
+/** A write in its three steps: check, store, make visible. */
+export interface DurableWrite extends PendingWrite {
+  prepare(): Resource;
+  persist(store: BackingStore, stored: Resource): Promise<void>;
+  commit(stored: Resource): void;
+}
+
 /** So many pending writes are named; the rest is counted. */
 const MAX_NAMED = 10;
 
@@ -100,5 +107,19 @@ export class Persistence {
       this.#abandoned.signal.throwIfAborted();
       return write();
     });
+  }
+}
+
+/** @throws {StateError} `invalid` when a store gives one resource twice: which of the two would count? */
+export function checkUnique(resources: readonly Resource[]): void {
+  const seen = new Map<string, Set<string>>();
+  for (const { metadata } of resources) {
+    const ids = seen.get(metadata.type) ?? new Set();
+    if (ids.has(metadata.id)) {
+      throw new StateError("invalid", `the backing store holds ${formatReference(metadata)} twice`, {
+        pointer: metadata,
+      });
+    }
+    seen.set(metadata.type, ids.add(metadata.id));
   }
 }
