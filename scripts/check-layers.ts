@@ -97,7 +97,7 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     explain: ["graph"],
     causes: [],
     cache: ["metrics"],
-    registration: ["graph", "causes"],
+    registration: ["graph", "causes", "explain"],
     guard: ["cache", "causes", "graph", "metrics"],
     intake: ["cache", "causes", "graph", "metrics"],
     classic: ["registration", "guard", "explain", "causes", "metrics"],

@@ -36,11 +36,13 @@ const MAX_HEADER_BYTES = 16 * 1024;
  * Shows an engine over HTTP, for machines: `/metrics` (Prometheus, OpenMetrics), `/debug/vars` (as Go's expvar),
  * `/healthz` and `/readyz`. Read-only; there is no access control, so mind who can reach the address.
  *
- * @throws {TypeError} for an address that is none. @throws the system's error when it cannot listen.
+ * It needs the package `prom-client`.
+ *
+ * @throws {TypeError} for an address that is none. @throws {Error} without `prom-client`; the system's when it cannot listen.
  */
 export async function observe(observed: Observed, options: ObserveOptions): Promise<Observing> {
   const { host, port } = parseHostPort(options.address);
-  const pages = new PrometheusPages(observed.metrics);
+  const pages = await PrometheusPages.open(observed.metrics);
   const server = createServer({
     requestTimeout: REQUEST_MS,
     headersTimeout: REQUEST_MS,

@@ -1,3 +1,4 @@
+import type * as Prometheus from "prom-client";
 import type { Registry, RegistryContentType } from "prom-client";
 import type { MetricsRegistry } from "../runtime/index.ts";
 
@@ -60,13 +61,25 @@ export interface MetricsPage {
   readonly text: string;
 }
 
-/** The numbers of an engine and of its process, for Prometheus. The library is loaded with the first page. */
+type Library = typeof Prometheus;
+
+/** The numbers of an engine and of its process, for Prometheus. */
 export class PrometheusPages {
   readonly #metrics: MetricsRegistry;
-  readonly #registries = new Map<boolean, Promise<AnyRegistry>>();
+  readonly #library: Library;
+  readonly #registries = new Map<boolean, AnyRegistry>();
 
-  constructor(metrics: MetricsRegistry) {
+  private constructor(metrics: MetricsRegistry, library: Library) {
     this.#metrics = metrics;
+    this.#library = library;
+  }
+
+  /** Loads the library, which is the user's to install. @throws {Error} when it is not. */
+  static async open(metrics: MetricsRegistry): Promise<PrometheusPages> {
+    const library = await import("prom-client").catch((cause: unknown) => {
+      throw new Error("metrics need the package prom-client: npm install prom-client", { cause });
+    });
+    return new PrometheusPages(metrics, library);
   }
 
   /** @param accept - What the client accepts; OpenMetrics only where it says so. */
@@ -74,12 +87,11 @@ export class PrometheusPages {
     const isOpen = /\bapplication\/openmetrics-text\b/i.test(accept);
     let registry = this.#registries.get(isOpen);
     if (registry === undefined) this.#registries.set(isOpen, (registry = this.#register(isOpen)));
-    const { contentType } = await registry;
-    return { contentType, text: await (await registry).metrics() };
+    return { contentType: registry.contentType, text: await registry.metrics() };
   }
 
-  async #register(isOpen: boolean): Promise<AnyRegistry> {
-    const { collectDefaultMetrics, Counter, Gauge, Registry: NewRegistry } = await import("prom-client");
+  #register(isOpen: boolean): AnyRegistry {
+    const { collectDefaultMetrics, Counter, Gauge, Registry: NewRegistry } = this.#library;
     const registry = new NewRegistry<RegistryContentType>();
     if (isOpen) registry.setContentType(NewRegistry.OPENMETRICS_CONTENT_TYPE);
     collectDefaultMetrics({ register: registry as Registry });

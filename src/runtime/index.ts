@@ -10,6 +10,6 @@ export type { Outcome } from "./explain/outcome-log.ts";
 export type { RateLimit } from "./rate-limiter.ts";
 export type { HeldFinalizer } from "./registration/held-finalizers.ts";
 export { RegistrationCode, RegistrationError } from "./registration-error.ts";
-export type { RuntimeOptions } from "./runtime-options.ts";
+export type { RunOptions, RuntimeOptions } from "./runtime-options.ts";
 export { StopTimeoutError } from "../internal/stop-timeout-error.ts";
-export { Runtime, type RunOptions } from "./runtime.ts";
+export { Runtime } from "./runtime.ts";

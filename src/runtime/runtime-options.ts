@@ -35,6 +35,12 @@ export interface RuntimeOptions {
   readonly yieldEvery?: number | undefined;
 }
 
+/** Options of `Runtime.run`. */
+export interface RunOptions {
+  /** Stops the runtime. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** {@link RuntimeOptions} with every default filled in. */
 export interface ResolvedRuntimeOptions {
   readonly controllers: readonly (Controller | QueueController)[];

@@ -3,31 +3,28 @@ import type { Controller, QueueController } from "../controller/index.ts";
 import { StopTimeoutError } from "../internal/stop-timeout-error.ts";
 import { toError } from "../internal/to-error.ts";
 import type { Pointer } from "../resource/index.ts";
-import { getOrNull, type CoreState } from "../state/index.ts";
+import type { CoreState } from "../state/index.ts";
 import type { Adapter, AdapterParts } from "./adapter.ts";
 import { CachedState } from "./cache/cached-state.ts";
 import { ClassicAdapter } from "./classic/classic-adapter.ts";
 import { ControllerRegistry, setUpFailed } from "./registration/controller-registry.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import type { ControllerStatus } from "./explain/controller-status.ts";
-import { explain } from "./explain/explain.ts";
 import type { Explanation } from "./explain/explanation.ts";
-import { ExplanationWalk } from "./explain/explanation-walk.ts";
+import { explainResource } from "./explain-resource.ts";
 import { findHeldFinalizers, warnOfHeldFinalizers, type HeldFinalizer } from "./registration/held-finalizers.ts";
-import { RegistrationError } from "./registration-error.ts";
 import { Graph } from "./graph/graph.ts";
 import type { MetricsRegistry } from "./metrics/metrics.ts";
 import { QueueAdapter } from "./queue/queue-adapter.ts";
-import { resolveRuntimeOptions, type ResolvedRuntimeOptions, type RuntimeOptions } from "./runtime-options.ts";
+import {
+  resolveRuntimeOptions,
+  type ResolvedRuntimeOptions,
+  type RunOptions,
+  type RuntimeOptions,
+} from "./runtime-options.ts";
 import { RunningControllers } from "./registration/running-controllers.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import { Watches } from "./intake/watches.ts";
-
-/** Options of {@link Runtime.run}. */
-export interface RunOptions {
-  /** Stops the runtime. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * Runs controllers on a State: watches what they declared, wakes those whom a change concerns, and gives each a view of
@@ -132,10 +129,7 @@ export class Runtime implements AsyncDisposable {
    */
   async unregister(controller: string | { readonly name: string }): Promise<readonly HeldFinalizer[]> {
     const name = typeof controller === "string" ? controller : controller.name;
-    const adapter = this.#controllers.get(name);
-    if (adapter === undefined) {
-      throw new RegistrationError("unknown_controller", name, `no controller ${JSON.stringify(name)} is registered`);
-    }
+    const adapter = this.#controllers.expect(name);
     const { clock, logger, shutdownGraceMs } = this.#options;
     const reason = new DOMException("the controller was unregistered", "AbortError");
     await this.#running.stopOne(adapter, reason, clock, shutdownGraceMs);
@@ -173,42 +167,19 @@ export class Runtime implements AsyncDisposable {
    * and what each of those does with it: queue, last outcomes, backoff, last error. `steps` go from the resource to what
    * holds it up in the end, through finalizers, controllers and what those wait for.
    */
-  async explain(pointer: Pointer): Promise<Explanation> {
-    const { namespace, type, id } = pointer;
-    const address = { namespace, type, id };
-    const resource = await getOrNull(this.#core, address);
-    const { graph } = this.#controllers;
-    const writers = graph.writersOf(type);
-    const names = new Set([...graph.dependentsOf(namespace, type, id), ...writers]);
-    const controllers = [...names].flatMap((name) => this.#controllers.get(name)?.explain(address) ?? []);
-    const walk = new ExplanationWalk({
-      graph,
-      adapters: () => this.#controllers.adapters(),
-      adapter: (name) => this.#controllers.get(name),
-      metadataOf: async (one) => (await getOrNull(this.#core, one))?.metadata,
-    });
-    await walk.visit(address);
-    return explain(address, resource?.metadata, writers, controllers, this.#phase, walk);
+  explain(pointer: Pointer): Promise<Explanation> {
+    return explainResource(pointer, this.#core, this.#controllers, this.#phase);
   }
 
   /** All controllers, in order of registration: what they declared, and how they do. */
   controllers(): readonly ControllerStatus[] {
-    const { graph } = this.#controllers;
-    return Array.from(this.#controllers.adapters(), (adapter) => ({
-      ...adapter.status(),
-      name: adapter.name,
-      inputs: graph.inputsOf(adapter.name),
-      outputs: graph.outputsOf(adapter.name),
-    }));
+    return this.#controllers.statuses();
   }
 
   /** Why its controllers may not see what there is, as sentences: it does not run, or watches are not open yet. */
   unready(): readonly string[] {
-    if (this.#phase !== "running")
-      return [this.#phase === "new" ? "the runtime has not been started" : "the runtime has stopped"];
-    return this.#watches
-      .unopened()
-      .map(({ namespace, type }) => `the watch of ${type} in ${JSON.stringify(namespace)} is not open`);
+    if (this.#phase === "running") return this.#watches.unopened();
+    return [this.#phase === "new" ? "the runtime has not been started" : "the runtime has stopped"];
   }
 
   /** The State with its cached kinds read from memory. It has no operations of its own: see `wrapState`. */
@@ -240,10 +211,10 @@ export class Runtime implements AsyncDisposable {
     return this.#phase === "stopped";
   }
 
-  async #watchInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
+  #watchInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
     const added = this.#controllers.newInputs(name, inputs);
     this.#watches.need(added);
-    await this.#watches.open(added);
+    return this.#watches.open(added);
   }
 
   async #runUntilStopped(signal: AbortSignal | undefined): Promise<void> {

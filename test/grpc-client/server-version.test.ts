@@ -29,3 +29,8 @@ test("one that refuses the caller is an error", async () => {
   const refuse = () => Promise.reject(new GrpcError(Status.unauthenticated, "who are you?"));
   await expect(ask({ kind: "unary", handler: refuse })).rejects.toMatchObject({ code: Status.unauthenticated });
 });
+
+test("one that does not answer is waited for no longer than it may take", async () => {
+  const silent: ServerMethod = { kind: "unary", handler: () => new Promise(() => undefined) };
+  await expect(ask(silent, 50)).rejects.toMatchObject({ code: Status.deadlineExceeded });
+});

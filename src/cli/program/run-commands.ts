@@ -32,7 +32,7 @@ export function addRun(program: Command, choose: Choose): void {
     .argument("[config]", "file that exports a control plane", "homeostat.config.ts")
     .option("--listen <address>", "serve at unix:PATH or tcp:HOST:PORT; may be repeated", collect)
     .option("--state <name>", `where the State lives, in place of what the configuration says: ${STATE_HELP}`)
-    .option("--http <address>", "show metrics and health at HOST:PORT, or at PORT of the loopback")
+    .option("--http <address>", "show metrics and health at HOST:PORT, or at PORT of the loopback; needs prom-client")
     .option("--stop-timeout <time>", "time for everything to stop", "15s");
   withColor(withLog(withServing(command))).action(
     (

@@ -20,7 +20,7 @@ export async function askServerVersion(
     return decodeServerVersion(
       await channel.unary(SERVER_VERSION_PATH, new Uint8Array(0), {
         signal,
-        ...(timeoutMs !== undefined && Number.isFinite(timeoutMs) && { timeoutMs }),
+        ...(timeoutMs !== undefined && Number.isFinite(timeoutMs) && { deadlineMs: timeoutMs }),
       }),
     );
   } catch (error) {

@@ -8,7 +8,7 @@ import { BearerTokens } from "./bearer-tokens.ts";
 import { healthMethods, isHealthCall } from "./health-methods.ts";
 import { listMethod } from "./list-method.ts";
 import type { Method } from "./method.ts";
-import { reflectionMethods } from "./reflection-methods.ts";
+import { reflectionMethods } from "./reflection/reflection-methods.ts";
 import type { StateServerOptions } from "./server-options.ts";
 import { SESSION_HEADER } from "../session/session-message.ts";
 import { type SessionCounter, sessionMethod } from "./session-method.ts";

@@ -6,7 +6,7 @@ import { isCancellation } from "../../internal/cancellation.ts";
 import { isDestroyReady, type Kind } from "../../resource/index.ts";
 import type { Adapter, AdapterParts, ControllerExplanation, DeclaredClassic, Route } from "../adapter.ts";
 import type { ControllerFacade } from "../guard/controller-facade.ts";
-import type { AdapterStatus } from "../explain/controller-status.ts";
+import { statusOf, type AdapterStatus } from "../explain/controller-status.ts";
 import { classifyFailure, classifyResult, type Verdict } from "../explain/classify-outcome.ts";
 import { ClassicInputs } from "./classic-inputs.ts";
 import { isWorthALine } from "../causes/wake-up-causes.ts";
@@ -142,10 +142,7 @@ export class ClassicAdapter implements Adapter {
   }
 
   status(): AdapterStatus {
-    const { form, state, dueInMs, outcomes } = this.explain();
-    const failed = outcomes.findLast(({ kind }) => kind === "failed");
-    const lastFailure = failed && { message: failed.reason ?? "it gave no reason", atMs: failed.atMs };
-    return { form, state, queueLength: 0, processing: state === "running" ? 1 : 0, dueInMs, lastFailure };
+    return statusOf(this.explain());
   }
 
   #resumesInMs(): number {

@@ -1,4 +1,5 @@
 import type { InputKind, OutputKind } from "../../controller/index.ts";
+import type { Outcome } from "./outcome-log.ts";
 
 /** What a controller is doing, whatever it works on. */
 export interface AdapterStatus {
@@ -37,4 +38,15 @@ export interface ControllerStatus extends AdapterStatus {
     readonly id?: string | undefined;
   }[];
   readonly outputs: readonly { readonly kind: OutputKind; readonly type: string }[];
+}
+
+interface LoopStatus extends Pick<AdapterStatus, "form" | "state" | "dueInMs"> {
+  readonly outcomes: readonly Outcome[];
+}
+
+/** What a controller of one loop does, from how it is with that loop. */
+export function statusOf({ form, state, dueInMs, outcomes }: LoopStatus): AdapterStatus {
+  const failed = outcomes.findLast(({ kind }) => kind === "failed");
+  const lastFailure = failed && { message: failed.reason ?? "it gave no reason", atMs: failed.atMs };
+  return { form, state, queueLength: 0, processing: state === "running" ? 1 : 0, dueInMs, lastFailure };
 }

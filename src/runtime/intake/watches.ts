@@ -115,12 +115,11 @@ export class Watches {
     return [...this.#everyLoop().flatMap((loop) => loop.unanswered ?? []), ...this.#calls.describe()];
   }
 
-  /** Kinds that are needed and whose watch is not open (yet). */
-  unopened(): readonly Kind[] {
-    const loops = this.#loops;
+  /** Watches that are needed and not open (yet), as sentences. */
+  unopened(): readonly string[] {
     return [...this.#channels.values()]
-      .filter((channel) => loops.get(channel)?.isOpen !== true)
-      .map(({ kind }) => kind);
+      .filter((channel) => this.#loops.get(channel)?.isOpen !== true)
+      .map(({ kind: { namespace, type } }) => `the watch of ${type} in ${JSON.stringify(namespace)} is not open`);
   }
 
   #everyLoop(): readonly WatchLoop[] {

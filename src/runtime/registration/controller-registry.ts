@@ -3,6 +3,7 @@ import { toError } from "../../internal/to-error.ts";
 import type { Adapter, DeclaredClassic, DeclaredQueue } from "../adapter.ts";
 import { declareController } from "./declare-controller.ts";
 import { sameInput, type DeclaredInput } from "../declared-input.ts";
+import type { ControllerStatus } from "../explain/controller-status.ts";
 import { DependencyGraph } from "../graph/dependency-graph.ts";
 import { WriteLedger } from "../causes/write-ledger.ts";
 import { RegistrationError } from "../registration-error.ts";
@@ -18,9 +19,26 @@ export class ControllerRegistry {
     return this.#adapters.get(name);
   }
 
+  /** @throws {RegistrationError} `unknown_controller` */
+  expect(name: string): Adapter {
+    const adapter = this.#adapters.get(name);
+    if (adapter !== undefined) return adapter;
+    throw new RegistrationError("unknown_controller", name, `no controller ${JSON.stringify(name)} is registered`);
+  }
+
   /** In order of registration. */
   adapters(): Iterable<Adapter> {
     return this.#adapters.values();
+  }
+
+  /** What each declared, and how it does. In order of registration. */
+  statuses(): readonly ControllerStatus[] {
+    return Array.from(this.#adapters.values(), (adapter) => ({
+      ...adapter.status(),
+      name: adapter.name,
+      inputs: this.graph.inputsOf(adapter.name),
+      outputs: this.graph.outputsOf(adapter.name),
+    }));
   }
 
   /**

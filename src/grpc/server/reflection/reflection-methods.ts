@@ -1,6 +1,6 @@
-import { GrpcError, Status, type DuplexCall } from "../../rpc/index.ts";
+import { GrpcError, Status, type DuplexCall } from "../../../rpc/index.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
-import type { Method } from "./method.ts";
+import type { Method } from "../method.ts";
 import type { ReflectionProtocol } from "./reflection-protocol.ts";
 
 /** The service in its present form and in the one that older tools ask for; their messages are the same. */

@@ -1,10 +1,10 @@
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import { GrpcError, Status } from "../../rpc/index.ts";
+import { GrpcError, Status } from "../../../rpc/index.ts";
 import {
   ServerReflectionRequestSchema,
   ServerReflectionResponseSchema,
   type ServerReflectionRequest,
-} from "../gen/grpc/reflection/v1/reflection_pb.ts";
+} from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 
 /** This module. */

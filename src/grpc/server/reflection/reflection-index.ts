@@ -1,6 +1,6 @@
 import { createFileRegistry, fromBinary, toBinary, type DescFile, type FileRegistry } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { DESCRIPTORS } from "../gen/descriptors.ts";
+import { DESCRIPTORS } from "../../gen/descriptors.ts";
 
 /** What a server can tell of its services: the files that they are described in. */
 export class ReflectionIndex {
