@@ -207,9 +207,7 @@ export class Runtime implements AsyncDisposable {
     throw setUpFailed("stopped", name, new Error("the runtime has stopped"));
   }
 
-  #isStopped(): boolean {
-    return this.#phase === "stopped";
-  }
+  readonly #isStopped = (): boolean => this.#phase === "stopped";
 
   #watchInputs(name: string, inputs: readonly DeclaredInput[]): Promise<void> {
     const added = this.#controllers.newInputs(name, inputs);
