@@ -101,6 +101,10 @@ describe.skipIf(!hasGo)("grpcurl by reflection", () => {
     expect(await ask(socket, "list", "cosi.resource.State")).toContain("cosi.resource.State.Watch\n");
     expect(await ask(socket, "describe", "cosi.resource.WatchRequest")).toContain("optional string id = 3;");
     expect(await ask(socket, "describe", "grpc.health.v1.Health")).toContain("rpc Check");
+    const kind = JSON.stringify({ namespace: "default", type: Service.type });
+    expect(await ask("-d", kind, socket, "cosi.resource.State/List")).toContain('"web"');
+    const watch = ["-max-time", "1", "-d", JSON.stringify({ namespace: "default", type: Service.type, id: "web" })];
+    expect(await ask(...watch, socket, "cosi.resource.State/Watch")).toMatch(/"web"[^]*DeadlineExceeded/);
     const web = JSON.stringify({ namespace: "default", type: Service.type, id: "web" });
     expect(JSON.parse(await ask("-d", web, socket, "cosi.resource.State/Get"))).toMatchObject({
       resource: { metadata: { id: "web", owner: "ann" } },

@@ -27,8 +27,21 @@ async function failures(port: number): Promise<readonly string[]> {
     (error: { readonly stdout: string }) => error,
   );
   expect(stdout).toMatch(/\d+ tests, \d+ passed/);
-  const failed = stdout.slice(stdout.indexOf("Failures:"));
-  return [...failed.matchAll(/^\s+× \d+: (.+)$/gmu)].map(([, name = ""]) => name);
+  return failedCases(stdout.slice(stdout.indexOf("Failures:")));
+}
+
+/** Each failed case with the part of the specification that it belongs to: names come more than once. */
+function failedCases(report: string): readonly string[] {
+  const failed: string[] = [];
+  let [suite, section] = ["", ""];
+  for (const line of report.split("\n")) {
+    const [, number] = /^ +(\d+(?:\.\d+)*)\. /u.exec(line) ?? [];
+    const [, name] = /^ +× (\d+: .+)$/u.exec(line) ?? [];
+    if (/^\S/u.test(line)) suite = line.trim();
+    if (number !== undefined) section = number;
+    if (name !== undefined) failed.push(`${suite} ${section}/${name}`);
+  }
+  return failed;
 }
 
 describe.skipIf(!hasGo)("h2spec", () => {

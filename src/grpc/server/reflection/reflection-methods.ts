@@ -27,7 +27,12 @@ export function reflectionMethods(served: Iterable<string>): readonly Method[] {
     return [new Index(all), protocol] as const;
   };
   const handler = async (call: DuplexCall): Promise<void> => {
-    const [index, { answerReflection }] = await (loading ??= load());
+    loading ??= load().catch((error: unknown) => {
+      // The next call tries again.
+      loading = undefined;
+      throw error;
+    });
+    const [index, { answerReflection }] = await loading;
     let left = MAX_REQUESTS;
     for (let requests = await call.read(); requests !== undefined; requests = await call.read()) {
       for (const request of requests) {
