@@ -22,7 +22,7 @@ export const EQUIVALENT: readonly EquivalentMutant[] = [
     file: "src/store/watcher-wakeups.ts",
     line: "if (this.#changedIds.size > 0) this.#wakeChangedIds();",
     replacement: "true",
-    reason: "waking nobody does nothing; the comparison saves a map for each turn",
+    reason: "waking no watcher does nothing; the comparison saves a map for each turn",
   },
   {
     file: "src/store/collection.ts",

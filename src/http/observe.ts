@@ -27,7 +27,7 @@ export interface Observing extends AsyncDisposable {
   readonly url: string;
 }
 
-/** What one request may take: nobody needs longer for a page. Unit: milliseconds. */
+/** What one request may take; a page takes a few milliseconds. Unit: milliseconds. */
 const REQUEST_MS = 10_000;
 const MAX_CONNECTIONS = 100;
 const MAX_HEADER_BYTES = 16 * 1024;

@@ -18,7 +18,8 @@ export interface ConsoleLoggerOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+/** The order of the levels. */
+export const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const COLOR: Readonly<Record<LogLevel, number>> = { debug: 35, info: 34, warn: 33, error: 31 };
 
 /** A logger for people: time, level, message, then the fields as `name=value`; an error's stack on lines of its own. */

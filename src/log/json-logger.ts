@@ -1,5 +1,5 @@
 import { describeForeign, isErrorValue, messageOf, readForeign } from "../internal/foreign-value.ts";
-import type { LogLevel } from "./console-logger.ts";
+import { SEVERITY, type LogLevel } from "./console-logger.ts";
 import type { LogFields, Logger } from "./logger.ts";
 
 /** What {@link jsonLogger} writes. */
@@ -11,8 +11,6 @@ export interface JsonLoggerOptions {
   /** Gives the time of a line, in milliseconds since the epoch. Default: the system's. */
   readonly now?: (() => number) | undefined;
 }
-
-const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /** Fields of the line itself: those of the same name in what is logged come with an underscore. */
 const OWN: ReadonlySet<string> = new Set(["time", "level", "message"]);

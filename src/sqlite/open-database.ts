@@ -25,7 +25,7 @@ export function openDatabase(path: string): DatabaseSync {
   if (!isNew && !statSync(path).isFile()) throw unavailable(path, "it is no file");
   let database: DatabaseSync | undefined;
   try {
-    // Before SQLite makes it, so that it is nobody else's to read at any time.
+    // Before SQLite makes it, so that no other user can read it at any time.
     if (isNew) closeSync(openSync(path, "a", 0o600));
     database = new DatabaseSync(path, { timeout: BUSY_MS });
     takeOver(database, path);

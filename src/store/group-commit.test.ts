@@ -31,6 +31,11 @@ class ScriptedBackend implements Backend {
 }
 
 const create = (state: MemoryState, id: string): Promise<unknown> => state.create(Int.create(id, { value: 1 }));
+/** Lets everything run that needs no time. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
 const outcomes = async (...writes: readonly Promise<unknown>[]): Promise<readonly string[]> =>
   (await Promise.allSettled(writes)).map((one) =>
     one.status === "fulfilled" ? "done" : (one.reason as Error).message,
@@ -88,10 +93,10 @@ describe("a group of writes", () => {
     const slow = Promise.withResolvers<void>();
     backend.onCommit = () => slow.promise;
     const first = create(state, "a");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
     backend.onCommit = () => undefined;
     const second = create(state, "b");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
     expect(backend.groups).toHaveLength(1);
     expect(await state.list(Int)).toHaveLength(0);
     const closing = state[Symbol.asyncDispose]();

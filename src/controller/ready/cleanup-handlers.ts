@@ -39,7 +39,7 @@ export const hasNoOutputs = <In extends AnyResourceType = AnyResourceType>(
 
 /** Options of {@link removeOutputs}. */
 export interface RemoveOutputsOptions {
-  /** Removes those of these owners as well, in their names. Default: only those that belong to nobody. */
+  /** Removes those of these owners as well, in their names. Default: only those without an owner. */
   readonly owners?: readonly string[] | undefined;
 }
 

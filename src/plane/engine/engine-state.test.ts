@@ -4,7 +4,7 @@ import { queueController, SkipError } from "../../controller/index.ts";
 import { silentLogger } from "../../log/index.ts";
 import { MemoryState } from "../../memory/index.ts";
 import { defineResource, isNotFound, shape } from "../../resource/index.ts";
-import { Runtime } from "../../runtime/index.ts";
+import { MetricsRegistry, Runtime } from "../../runtime/index.ts";
 import { wrapState, type State } from "../../state/index.ts";
 import { EngineState } from "./engine-state.ts";
 import {
@@ -119,6 +119,32 @@ describe("the engine as resources", () => {
     const next = watch.next();
     await world.clock.advance(500);
     expect((await next).value).toMatchObject({ type: "Updated", resource: { spec: { steps: [] } } });
+  });
+
+  test("a State that does not answer holds up an explanation, and nothing else", async () => {
+    const clock = new ManualClock();
+    const silent = {
+      controllers: () => [],
+      explain: () => new Promise<never>(() => undefined),
+      metrics: new MetricsRegistry(),
+    };
+    await using engine = new EngineState(silent, clock);
+    const id = explanationId(Job.type, "default", "a");
+    const stop = new AbortController();
+    const asked = engine.get(EngineExplanation.ref(id), { signal: stop.signal });
+    await using watch = await engine.watchKind(EngineController);
+    await clock.advance(2_000);
+    expect(await engine.list(EngineController)).toHaveLength(0);
+    const others = Array.from({ length: 99 }, (_, n) =>
+      engine.get(EngineExplanation.ref(explanationId(Job.type, "n", `${n}`)), stop),
+    );
+    for (const other of others) other.catch(() => undefined);
+    await settle();
+    const one = EngineExplanation.ref(explanationId(Job.type, "n", "one more"));
+    await expect(engine.get(one)).rejects.toThrow("100 explanations wait for the State");
+    stop.abort(new Error("enough"));
+    await expect(asked).rejects.toThrow("enough");
+    await watch[Symbol.asyncDispose]();
   });
 
   test("no more than a hundred explanations are kept, and an id that is none explains nothing", async () => {

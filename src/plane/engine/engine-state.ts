@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../clock/index.ts";
+import { abortable } from "../../internal/abortable.ts";
 import { MemoryNamespace } from "../../memory/index.ts";
 import { hasCode, StateError, TypeRegistry, type Kind, type Pointer } from "../../resource/index.ts";
 import type { Runtime } from "../../runtime/index.ts";
@@ -32,7 +33,7 @@ const MAX_EXPLANATIONS = 100;
 
 /**
  * The engine as resources, computed when they are read, and every half second while they are watched. Read-only. It
- * costs nothing while nobody looks.
+ * costs nothing while it is not read.
  */
 export class EngineState extends ForwardingState {
   readonly #runtime: Pick<Runtime, "controllers" | "explain" | "metrics">;
@@ -41,6 +42,8 @@ export class EngineState extends ForwardingState {
   readonly #state: State;
   /** Ids of explanations, oldest request first. */
   readonly #explained = new Set<string>();
+  /** Explanations that are being made, by id: the State that they ask may not answer, and then they stay. */
+  readonly #explaining = new Map<string, Promise<void>>();
   #refreshing: Promise<void> | undefined;
   #timer: Timer | undefined;
   #watches = 0;
@@ -61,7 +64,8 @@ export class EngineState extends ForwardingState {
     options: Options | undefined,
   ): Promise<Result> {
     if (!isReadVerb(operation.verb)) throw readOnly(address);
-    await this.#refresh(address);
+    const refreshed = this.#refresh(address);
+    await (options?.signal === undefined ? refreshed : abortable(refreshed, options.signal));
     return operation.run(this.#store, target, options);
   }
 
@@ -96,7 +100,8 @@ export class EngineState extends ForwardingState {
     if (this.#timer !== undefined || this.#watches === 0) return;
     this.#timer = this.#clock.schedule(REFRESH_MS, () => {
       this.#timer = undefined;
-      // A failure is the next read's to tell.
+      // A failure is the next read's to tell. Nothing waits for explanations: the State may not answer.
+      for (const id of this.#explained) void this.#explain(id).catch(() => undefined);
       void this.#refresh()
         .catch(() => undefined)
         .then(() => this.#arm());
@@ -125,7 +130,6 @@ export class EngineState extends ForwardingState {
     for (const { metadata } of await this.#state.list(EngineController)) {
       if (!present.has(metadata.id)) await this.#remove(metadata);
     }
-    for (const id of this.#watches > 0 ? this.#explained : []) await this.#explain(id);
   }
 
   #remember(id: string): void {
@@ -138,7 +142,20 @@ export class EngineState extends ForwardingState {
     void this.#remove(EngineExplanation.ref(oldest)).catch(() => undefined);
   }
 
-  async #explain(id: string): Promise<void> {
+  /** Several who ask for the same share one explanation. */
+  #explain(id: string): Promise<void> {
+    const known = this.#explaining.get(id);
+    if (known !== undefined) return known;
+    if (this.#explaining.size >= MAX_EXPLANATIONS) {
+      const text = `${MAX_EXPLANATIONS} explanations wait for the State: it answers late, or not at all`;
+      return Promise.reject(new StateError("unavailable", text));
+    }
+    const explaining = this.#makeExplanation(id).finally(() => this.#explaining.delete(id));
+    this.#explaining.set(id, explaining);
+    return explaining;
+  }
+
+  async #makeExplanation(id: string): Promise<void> {
     const pointer = parseExplanationId(id);
     if (pointer === undefined) return;
     const explanation = await this.#runtime.explain(pointer);

@@ -110,7 +110,7 @@ const missing = (name: string, pointer: Pointer): StateError =>
  * what it does with a call, and an operation that stores learn later is added here and hidden by no view by mistake.
  */
 export abstract class ForwardingState implements CoreState {
-  // Only declared: what a view does not offer, nobody must find in it.
+  // Only declared: what a view does not offer must not be found in it.
   declare readonly teardown?: (pointer: Pointer, options?: DestroyOptions) => Promise<boolean>;
   declare readonly teardownAndDestroy?: (pointer: Pointer, options?: DestroyOptions) => Promise<void>;
   declare readonly usage?: () => StoreUsage;

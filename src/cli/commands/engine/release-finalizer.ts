@@ -22,7 +22,7 @@ export interface ReleaseFinalizerOptions {
 export async function releaseFinalizer(context: WriteContext, options: ReleaseFinalizerOptions): Promise<ExitCode> {
   const { state, stdout, signal, clock } = context;
   const { finalizer, reason } = options;
-  if (reason.trim() === "") throw usageError("--reason must say why: nobody else will know");
+  if (reason.trim() === "") throw usageError("--reason must say why: it is noted on the resource");
   const catalog = await loadKinds(state, signal);
   const [pointer] = await selectedPointers(
     state,
